@@ -1,6 +1,6 @@
 import { pathOf } from './openapi.ts'
 import type { Answer, OperationName, Parameters } from './operations.ts'
-import { type Options, openRequest } from './request.ts'
+import { createRequest, type Options } from './request.ts'
 import { type Reading, type WatchOptions, watch } from './watch.ts'
 
 type Given<Fields, More = { signal?: AbortSignal }> =
@@ -29,7 +29,7 @@ export type Client = Calls & {
  * rejects with TallyProblem for an error of the API, or with the error of `fetch` if no answer came.
  */
 export function connect(options: Options): Client {
-  const request = openRequest(options)
+  const request = createRequest(options)
   const calls = Object.keys(pathOf).map(name => [
     name,
     async (parameters: object = {}, more?: { signal?: AbortSignal }) =>

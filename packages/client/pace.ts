@@ -12,7 +12,7 @@ const longestTurnMs = 3_600_000
  * them there are shows in `X-RateLimit-Remaining`, which falls by what all of them took between two of our requests.
  * If all wait as long as it takes for that number to fit into what remains of the window, it lasts to its end.
  */
-export function openPace(everyMs: number) {
+export function createPace(everyMs: number) {
   /** Requests of all devices for each of ours. */
   let devices = 0
   let last = { limit: Number.POSITIVE_INFINITY, remaining: Number.POSITIVE_INFINITY, endsAtMs: 0 }

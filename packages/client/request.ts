@@ -18,7 +18,7 @@ type Sending = { signal?: AbortSignal | undefined; etag?: string | undefined }
 export const longestMs = 86_400_000
 
 /** Throws TypeError for options that no request can be made of: `watch` would repeat its error as an outage. */
-export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options) {
+export function createRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options) {
   const address = addressOf(url)
   if (address === undefined)
     throw new TypeError(

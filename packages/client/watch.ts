@@ -1,7 +1,7 @@
 import type { Answer, OperationName, Parameters } from './operations.ts'
-import { openPace, shortestMs } from './pace.ts'
+import { createPace, shortestMs } from './pace.ts'
 import { TallyProblem } from './problem.ts'
-import { longestMs, type openRequest } from './request.ts'
+import { type createRequest, longestMs } from './request.ts'
 
 export type WatchOptions = {
   /**
@@ -37,7 +37,7 @@ const longestWaitMs = 3_600_000
  * request. See docs/guides/polling.md for the rules. Throws TypeError for impossible options.
  */
 export function watch<Name extends OperationName>(
-  request: ReturnType<typeof openRequest>,
+  request: ReturnType<typeof createRequest>,
   name: Name,
   parameters: Parameters<Name>,
   options: WatchOptions = {},
@@ -54,14 +54,14 @@ export function watch<Name extends OperationName>(
 
 async function* repeat<Name extends OperationName>(
   name: Name,
-  send: ReturnType<ReturnType<typeof openRequest>>,
+  send: ReturnType<ReturnType<typeof createRequest>>,
   {
     everyMs,
     staleAfterMs,
     signal,
   }: { everyMs: number; staleAfterMs: number; signal: AbortSignal | undefined },
 ): AsyncGenerator<Reading<Answer<Name>>, void, void> {
-  const pace = openPace(everyMs)
+  const pace = createPace(everyMs)
   let etag: string | undefined
   let answer: Answer<Name> | undefined
   let asOfMs = Number.NaN

@@ -23,7 +23,7 @@ export async function* readDeadLetters(
 ): AsyncGenerator<DeadLetterPiece, void> {
   const names = topicNames(topicPrefix)
   const sources = recordTopics(names)
-  const seen = openSeen()
+  const seen = createSeen()
   let done = 0
   for await (const { records, from, next, left } of readTopic(kafka, names.deadLetters)) {
     done += next - from
@@ -38,7 +38,7 @@ export async function* readDeadLetters(
 const remembered = 250_000
 
 /** Recognizes a text it has seen before, if fewer than `remembered` others came in between. */
-function openSeen() {
+function createSeen() {
   let young = new Set<string>()
   let old = new Set<string>()
   return {

@@ -22,7 +22,7 @@ export type DeadLetters = {
   committed(of: TopicPartition, next: number): void
 }
 
-export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
+export function createDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
   /** Dead letters already sent, or being sent, for uncommitted offsets; by partition and offset. */
   const sent = new Map<string, Map<number, Promise<void>>>()
   return {

@@ -31,24 +31,24 @@ export type LockedOffset = { partition: number; next: number; revision: number; 
 /**
  * Locks the rows of some partitions of a topic until the transaction ends, in the same order for all batches, and
  * returns the offset of the first record of each that is not applied, in the order of `partitions`. The holder of a
- * lock is the only one that applies its partition (docs/architecture.md, invariant 2). With `patienceMs`, the
+ * lock is the only one that applies its partition (docs/architecture.md, invariant 2). With `lockTimeoutMs`, the
  * transaction waits no longer than that for any lock; it then throws SQLSTATE 55P03.
  */
 export async function lockOffsets(
   tx: Tx,
   topic: string,
   partitions: number[],
-  { patienceMs }: { patienceMs?: number | undefined } = {},
+  { lockTimeoutMs }: { lockTimeoutMs?: number | undefined } = {},
 ): Promise<LockedOffset[]> {
   // Postgres evaluates a row's condition before it locks the row.
-  const patience =
-    patienceMs === undefined
+  const lockTimeout =
+    lockTimeoutMs === undefined
       ? sql``
-      : sql`and set_config('lock_timeout', ${String(patienceMs)}, true) is not null`
+      : sql`and set_config('lock_timeout', ${String(lockTimeoutMs)}, true) is not null`
   const { rows } = await sql<LockedOffset>`
 select partition, next_offset as next, revision, is_added as "isAdded"
 from shard_offsets
-where topic = ${topic} and partition = any(${partitions}::int[]) ${patience}
+where topic = ${topic} and partition = any(${partitions}::int[]) ${lockTimeout}
 order by partition
 for update`.execute(tx)
   return partitions.map(partition => {

@@ -9,7 +9,7 @@ import { test as base } from '@tally/testkit/projection/projectionTest'
 import { anOrder, type Fields, friday, newEventId } from '@tally/testkit/records/records'
 import { until } from '@tally/testkit/until'
 import { expect } from 'vitest'
-import { openGroupCommit } from './groupCommit.ts'
+import { createGroupCommit } from './groupCommit.ts'
 import { type ProjectorDeps, projectBatch } from './projectBatch.ts'
 import { projectJudged } from './projectJudged.ts'
 
@@ -27,15 +27,15 @@ const test = base
 async function openGroup(harness: Harness, _at: unknown) {
   await ensureOffsets(harness.db, topics.orders, partitions)
   const sizes: number[] = []
-  const withGroups = (more: Partial<ProjectorDeps> = {}, patienceMs?: number): ProjectorDeps => {
+  const withGroups = (more: Partial<ProjectorDeps> = {}, lockTimeoutMs?: number): ProjectorDeps => {
     const deps = { ...harness.deps, ...more }
-    const groups = openGroupCommit({
+    const groups = createGroupCommit({
       project(type, judged, options) {
         if (options !== undefined) sizes.push(judged.length)
         return projectJudged(deps, type, judged, options)
       },
       most: partitions.length,
-      ...(patienceMs !== undefined && { patienceMs }),
+      ...(lockTimeoutMs !== undefined && { lockTimeoutMs }),
       onFailed: (_error, batches) => void failed.push(batches),
     })
     return { ...deps, groups }
@@ -158,8 +158,8 @@ test('a partition that waited or failed alone stays apart for a while, so that i
     if (partition === 2 && from === 0) throw new Error('another log')
   }
   // On a busy machine the first partition's own transaction takes more than the usual 100 ms, and it stays apart, too.
-  const patienceMs = 1_000
-  const deps = group.withGroups({ verify }, patienceMs)
+  const lockTimeoutMs = 1_000
+  const deps = group.withGroups({ verify }, lockTimeoutMs)
   const batches = (from: number) => {
     const fields = { orderId: `A-${from}` }
     return [a, b, c].map((id, partition) => orders(partition, from, order(id, fields)))
@@ -171,7 +171,7 @@ test('a partition that waited or failed alone stays apart for a while, so that i
     await first
     await until('all are tried alone', () => group.failed.length === 1)
     // Longer than a shared transaction would have waited.
-    await setTimeout(2 * patienceMs)
+    await setTimeout(2 * lockTimeoutMs)
     return { others }
   })
   expect(await others).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected' }])

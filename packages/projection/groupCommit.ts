@@ -10,7 +10,7 @@ const small = { records: 100, bytes: 256 * 1024 }
 const turnMs = 300
 /**
  * How long a partition stays apart whose own transaction has failed, has rejected a record, or took longer than
- * patience allows.
+ * lock timeout allows.
  */
 const apartMs = 5_000
 
@@ -25,11 +25,11 @@ export type GroupCommit = {
 
 type GroupCommitDeps = {
   /** Applies batches in one transaction; those of several partitions are all of orders. */
-  project(type: RecordType, judged: Judged[], options?: { patienceMs: number }): Promise<Projected[]>
+  project(type: RecordType, judged: Judged[], options?: { lockTimeoutMs: number }): Promise<Projected[]>
   /** How many batches share a transaction at most. */
   most: number
   /** How long a shared transaction waits for each lock, in milliseconds. */
-  patienceMs?: number
+  lockTimeoutMs?: number
   /** Called with the error of a shared transaction; its batches then have transactions of their own. */
   onFailed(error: unknown, batches: number): void
 }
@@ -41,7 +41,12 @@ type Waiting = { judged: Judged; resolve: (projected: Projected | undefined) => 
  * fails, or would wait for a lock, each of its batches has one of its own, and the partition that fails or waits there
  * as well stays apart for a while.
  */
-export function openGroupCommit({ project, most, patienceMs = 100, onFailed }: GroupCommitDeps): GroupCommit {
+export function createGroupCommit({
+  project,
+  most,
+  lockTimeoutMs = 100,
+  onFailed,
+}: GroupCommitDeps): GroupCommit {
   let waiting: Waiting[] = []
   let isRunning = false
   /** Until when partitions stay apart. */
@@ -64,7 +69,7 @@ export function openGroupCommit({ project, most, patienceMs = 100, onFailed }: G
 
   const applied = async (group: Waiting[]): Promise<void> => {
     const judged = group.map(one => one.judged)
-    const projected = await project('orders', judged, { patienceMs }).catch((error): Projected[] => {
+    const projected = await project('orders', judged, { lockTimeoutMs }).catch((error): Projected[] => {
       onFailed(error, group.length)
       return []
     })
@@ -90,7 +95,7 @@ export function openGroupCommit({ project, most, patienceMs = 100, onFailed }: G
     try {
       const projected = await alone('orders', judged)
       const hasRejected = (projected.effects?.rejected.length ?? 0) > 0
-      isFine = !hasRejected && performance.now() - began <= patienceMs
+      isFine = !hasRejected && performance.now() - began <= lockTimeoutMs
       return projected
     } finally {
       if (!isFine) apart.set(partition, performance.now() + apartMs)

@@ -18,7 +18,7 @@ export type TransactionDeps = {
   /** What this process knows of the room of events; without it, each batch counts again. */
   room?: EventRoom
   /**
-   * Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/openLogs.ts).
+   * Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/logs.ts).
    */
   verify?(batch: RecordBatch): void
   /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */
@@ -52,8 +52,8 @@ function ofOne(apply: (tx: Tx, shard: number, records: Placed<never>[]) => Promi
 
 /**
  * Projects judged batches, each of another partition of one topic, in one transaction (docs/architecture.md, invariants
- * 1 to 3). Returns what was done with each. Several batches at once must be of orders. With `patienceMs`, it throws if
- * it would have to wait longer for one of its locks. After a crash at each step:
+ * 1 to 3). Returns what was done with each. Several batches at once must be of orders. With `lockTimeoutMs`, it throws
+ * if it would have to wait longer for one of its locks. After a crash at each step:
  *
  * 1. judge each record (judge.ts). Crash: nothing has happened; the batches are read again.
  * 2. fence: lock the partitions' offsets. Records below them are applied already and skipped; a batch that begins above
@@ -72,14 +72,14 @@ export async function projectJudged(
   { db, deadLetters, room = new EventRoom(), verify, hasForeign = () => false }: TransactionDeps,
   type: RecordType,
   judged: Judged[],
-  { patienceMs }: { patienceMs?: number } = {},
+  { lockTimeoutMs }: { lockTimeoutMs?: number } = {},
 ): Promise<Projected[]> {
   const batches = judged.map(({ batch }) => batch)
   const { topic } = batches[0] as RecordBatch
 
   const projected = await db.transaction().execute(async tx => {
     const partitions = batches.map(({ partition }) => partition)
-    const offsets = await lockOffsets(tx, topic, partitions, { patienceMs }) // 2
+    const offsets = await lockOffsets(tx, topic, partitions, { lockTimeoutMs }) // 2
     const fitting = judged.flatMap((one, index) => fitted(one, offsets[index] as LockedOffset))
 
     // 4 begins here and has to end before 5

@@ -14,7 +14,7 @@ export type Epochs = {
 }
 
 /** `onEntered` is called when shards have entered an epoch, so that their watermarks are written again. */
-export function openEpochs(
+export function createEpochs(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   onEntered: () => void = () => {},
 ): Epochs {

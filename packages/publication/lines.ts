@@ -5,7 +5,7 @@ const [newline, space, minus, zero, nine] = [10, 32, 45, 48, 57]
  * error for a line that is anything else, which is an error's message. There are no negative numbers or fractions. It
  * reads characters: splitting a reply makes hundreds of strings.
  */
-export function openLines(reply: string): { next(): number[] | Error } {
+export function createLines(reply: string): { next(): number[] | Error } {
   let at = 0
 
   const errorFrom = (start: number): Error => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { openLines } from './lines.ts'
+import { createLines } from './lines.ts'
 
 const read = (reply: string, count: number) => {
-  const lines = openLines(reply)
+  const lines = createLines(reply)
   return Array.from({ length: count }, () => lines.next())
 }
 const missing = new Error('a line of the reply is missing')

@@ -2,7 +2,7 @@ import type { EventId } from '@tally/contract'
 import { versionOf } from '@tally/figures'
 import { readEpoch } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
-import { type Epochs, openEpochs } from './epochs.ts'
+import { createEpochs, type Epochs } from './epochs.ts'
 import { complete, type RedisKeys } from './keys.ts'
 import { takePieces } from './pieces.ts'
 import type { ReadModelRedis } from './scripts.ts'
@@ -35,7 +35,7 @@ export type PublishDeps = {
  * everything else. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
-  { db, redis, keys, epochs = openEpochs({ redis, keys }), latest }: PublishDeps,
+  { db, redis, keys, epochs = createEpochs({ redis, keys }), latest }: PublishDeps,
   unpublished: Map<EventId, Unpublished>,
 ): Promise<Published> {
   const published: Published = { epoch: undefined, events: [] }

@@ -4,7 +4,7 @@ import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from
 /** What `verify` and `rebuild` need. */
 export type RepairDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }
 
-const patienceMs = 5_000
+const connectTimeoutMs = 5_000
 
 /** Does `work` with a connection to Redis and closes it; throws a sentence if Redis does not answer. */
 export async function withRedis<T>(
@@ -27,10 +27,10 @@ export async function withRedis<T>(
   }
 }
 
-/** Whether Redis can be connected to within `patienceMs`, in any attempt. */
+/** Whether Redis can be connected to within `connectTimeoutMs`, in any attempt. */
 async function connects(redis: ReadModelRedis): Promise<boolean> {
-  const deadline = performance.now() + patienceMs
-  for (let leftMs = patienceMs; leftMs > 0; leftMs = deadline - performance.now())
+  const deadline = performance.now() + connectTimeoutMs
+  for (let leftMs = connectTimeoutMs; leftMs > 0; leftMs = deadline - performance.now())
     if (await whenReady(redis, Math.ceil(leftMs))) return true
   return false
 }

@@ -9,7 +9,7 @@ export {
 } from './fromKafka/rebuildFromKafka.ts'
 export { type ListedOffset, listOffsets, type OffsetsDeps } from './offsets/list.ts'
 export { type Move, move, OffsetsUsageError, planAccept, planSkip } from './offsets/move.ts'
-export { openProgress, type Progress } from './progress.ts'
+export { createProgress, type Progress } from './progress.ts'
 export { type RebuildOptions, type Rebuilt, rebuild } from './rebuild/rebuild.ts'
 export type { RebuildTable } from './rebuild/table.ts'
 export {

@@ -8,7 +8,7 @@ export type Progress = { show: (done: number, all: number) => void; close: () =>
 const lineEveryMs = 10_000
 
 /** A bar if `output` (stderr) is a terminal, otherwise a line every 10 s. `unit` is what is counted: `events`. */
-export function openProgress(output: Output, { name, unit }: { name: string; unit: string }): Progress {
+export function createProgress(output: Output, { name, unit }: { name: string; unit: string }): Progress {
   return output.isTTY === true ? bar(output, name, unit) : lines(output, name, unit)
 }
 

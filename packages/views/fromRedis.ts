@@ -10,7 +10,7 @@ import {
 } from '@tally/publication'
 import type { Look } from './looks.ts'
 import { type DocumentTexts, type Head, type Needs, type Read, remembered, type Seen } from './read.ts'
-import { openTexts } from './texts.ts'
+import { createTexts } from './texts.ts'
 
 /**
  * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark
@@ -24,8 +24,8 @@ export type RedisReads = (
   cached: Head | undefined,
   reading?: Reading,
 ) => Promise<RedisRead>
-/** `permit`: more than versions is read only with it. `seen`: what the request's own batch has read already. */
-export type Reading = { permit?: Promise<unknown> | undefined; seen?: Seen | undefined }
+/** `allowance`: more than versions is read only with it. `seen`: what the request's own batch has read already. */
+export type Reading = { allowance?: Promise<unknown> | undefined; seen?: Seen | undefined }
 
 /** No answer is remembered for it, so that every document is needed. */
 const noRevision = -1
@@ -39,7 +39,7 @@ const rounds = 4
  * parsed. The shard's hash is always read before the event's: documents that are read later must contain what it
  * claims.
  */
-export function openRedisReads({
+export function createRedisReads({
   redis,
   keys,
   look,
@@ -48,7 +48,7 @@ export function openRedisReads({
   keys: RedisKeys
   look: Look
 }): RedisReads {
-  const readTexts = openTexts(redis)
+  const readTexts = createTexts(redis)
 
   /** The event's record. Without it the shard is unknown, so that the hash cannot be checked. */
   const readRecord = async (eventId: EventId): Promise<StoredEvent | undefined> => {
@@ -83,11 +83,11 @@ export function openRedisReads({
     return { ...remembered(head, hash, of), documents: named(names, texts) }
   }
 
-  return async (eventId, needs, cached, { permit, seen: before } = {}) => {
+  return async (eventId, needs, cached, { allowance, seen: before } = {}) => {
     let event = cached?.event
     for (let round = 0; round < rounds; round++) {
       if (event === undefined) {
-        await permit
+        await allowance
         event = await readRecord(eventId)
         if (event === undefined) return 'missing'
       }
@@ -99,7 +99,7 @@ export function openRedisReads({
       const { revision } = version
       if (isCached && cached?.revision === revision && needs(event, revision).length === 0)
         return remembered(cached, hash, version)
-      await permit
+      await allowance
       const read = await readDocuments({ eventId, event }, needs, hash)
       if (read !== undefined) return read
       event = undefined

@@ -2,7 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 import type { EventVersion, ShardHash } from '@tally/publication'
 import { beforeEach, expect, test } from 'vitest'
-import { openRedisReads } from './fromRedis.ts'
+import { createRedisReads } from './fromRedis.ts'
 import type { Look } from './looks.ts'
 import type { Head, Seen } from './read.ts'
 
@@ -18,8 +18,8 @@ const look: Look = async (id, shard) => {
   asked.push(`shard ${shard}`, `event ${id}`)
   return { shard, hash: hashOf(2_000), version }
 }
-const read = openRedisReads({ look } as unknown as Parameters<typeof openRedisReads>[0])
-const permit = Promise.resolve()
+const read = createRedisReads({ look } as unknown as Parameters<typeof createRedisReads>[0])
+const allowance = Promise.resolve()
 const nothing = () => []
 beforeEach(() => {
   asked = []
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 test('what a request has seen is not read again', async () => {
   const seen: Seen = { shard: 3, hash: hashOf(1_000), version }
-  expect(await read(eventId, nothing, cached, { permit, seen })).toMatchObject({
+  expect(await read(eventId, nothing, cached, { allowance, seen })).toMatchObject({
     head: cached,
     asOfMs: 1_000,
   })
@@ -38,7 +38,7 @@ test.each([
   ['nothing', undefined],
   ['another shard than the event’s', { shard: 2, hash: hashOf(9_000), version }],
 ])('a request that has seen %s reads the shard’s hash and the event’s', async (_what, seen) => {
-  expect(await read(eventId, nothing, cached, { permit, seen })).toMatchObject({
+  expect(await read(eventId, nothing, cached, { allowance, seen })).toMatchObject({
     head: cached,
     asOfMs: 2_000,
   })
@@ -47,5 +47,5 @@ test.each([
 
 test('an event that is behind what its shard’s hash claims is old, though it was seen before', async () => {
   const seen: Seen = { shard: 3, hash: hashOf(1_000), version: { revision: 6, epoch: 1 } }
-  expect(await read(eventId, nothing, cached, { permit, seen })).toBe('old')
+  expect(await read(eventId, nothing, cached, { allowance, seen })).toBe('old')
 })

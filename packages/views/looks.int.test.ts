@@ -3,10 +3,10 @@ import { asOfField, eventRevisionField } from '@tally/publication'
 import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { expect, test, vi } from 'vitest'
-import { openLooks } from './looks.ts'
+import { createLooks } from './looks.ts'
 
 const { redis, keys } = await redisOfFile()
-const look = openLooks({ redis, keys }, ['orders'])
+const look = createLooks({ redis, keys }, ['orders'])
 
 test('looks that begin together are one command, and each gets its own shard and event, or its own error', async () => {
   const newId = () => newEventId() as EventId

@@ -1,8 +1,8 @@
 import type { EventId } from '@tally/contract'
 import {
+  createLines,
   type EventVersion,
   eventRevisionField,
-  openLines,
   type ReadModelRedis,
   type RedisKeys,
   readEventVersion,
@@ -25,7 +25,7 @@ const mostEvents = 256
 /**
  * On one node, looks that begin together are one command: 200 commands cost a process more than all else of its looks.
  */
-export function openLooks(
+export function createLooks(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   topics: string[],
 ): Look {
@@ -38,7 +38,7 @@ export function openLooks(
       hashes.push(keys.shard(shard), ...of.map(({ eventId }) => keys.event(eventId)))
       revisions.push(of.length, ...of.map(({ eventId }) => eventRevisionField(eventId)))
     }
-    const lines = openLines(
+    const lines = createLines(
       await redis.readVersions(hashes.length, ...hashes, fields.length, ...fields, ...revisions),
     )
     const seen = new Map<Place, Seen | undefined | Error>()

@@ -2,10 +2,10 @@ import { complete } from '@tally/publication'
 import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { beforeEach, expect, test } from 'vitest'
-import { openTexts } from './texts.ts'
+import { createTexts } from './texts.ts'
 
 const { redis, keys } = await redisOfFile()
-const read = openTexts(redis)
+const read = createTexts(redis)
 let key: string
 beforeEach(() => {
   key = keys.event(newEventId())

@@ -13,7 +13,7 @@ const mostEvents = 8
  * Returns the function that reads documents. On one node, reads that begin together are one command: the polls of a
  * request batch, or the live screens, whose events have changed all begin to read when their versions are known.
  */
-export function openTexts(redis: ReadModelRedis): TextReads {
+export function createTexts(redis: ReadModelRedis): TextReads {
   const readAll = async (wanted: readonly { key: string; names: string[] }[]): Promise<(Texts | Error)[]> => {
     const replies = await redis.readDocumentsOfEach(
       wanted.length,

@@ -1,6 +1,6 @@
 import type { ReadModelRedis } from '@tally/publication'
 import { expect, test } from 'vitest'
-import { openTexts } from './texts.ts'
+import { createTexts } from './texts.ts'
 
 /** Answers each name with its key, and a hash `bad` with the message of an error. */
 function openFake() {
@@ -18,7 +18,7 @@ function openFake() {
       })
     },
   } as unknown as ReadModelRedis
-  return { sent, read: openTexts(redis) }
+  return { sent, read: createTexts(redis) }
 }
 
 test('reads that begin together are one command, and each gets its own texts or error', async () => {
@@ -52,6 +52,6 @@ test('a command that fails is the failure of all its reads', async () => {
 test('in a cluster each read is a command of its own, which goes to the node of its key', async () => {
   const hmget = async (key: string, ...names: string[]) => names.map(name => `${key} ${name}`)
   const redis = { isCluster: true, hmget } as unknown as ReadModelRedis
-  const read = openTexts(redis)
+  const read = createTexts(redis)
   expect(await Promise.all([read('a', 'x', 'y'), read('b', 'z')])).toEqual([['a x', 'a y'], ['b z']])
 })

@@ -22,10 +22,10 @@ import { openLiveHub } from './live/hub.ts'
 import { checkEveryMs } from './live/stream.ts'
 import { adminMetrics } from './metrics.ts'
 import { openLastHour, takeSample } from './operations/lastHour.ts'
-import { openSealer } from './secondFactor/sealing.ts'
+import { createSealer } from './secondFactor/sealing.ts'
 import { sealSecrets } from './secondFactor/secrets.ts'
-import { openOidc } from './signIn/oidc.ts'
-import { openRecall } from './signIn/recall.ts'
+import { createOidc } from './signIn/oidc.ts'
+import { createRecall } from './signIn/recall.ts'
 import { forgetEnded } from './signIn/sessions.ts'
 
 const forgetEveryMs = 10 * 60_000
@@ -46,7 +46,7 @@ const patienceMs = 800
 export async function startAdmin(settings: Settings, service: ServiceDeps): Promise<void> {
   const { lifecycle, logger, crash } = service
   const { admin, redisPrefix } = settings
-  const sealer = openAdminSealer(admin)
+  const sealer = createAdminSealer(admin)
   const ops = { defaultPort: 9092, meanwhile }
   const { registry, startup, outages, started } = await openServiceOps('admin', settings.ops, ops, service)
   const db = openPostgres(settings.databaseUrl, {
@@ -87,8 +87,8 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     live,
     ...openForOperations(settings, service, db),
     logger,
-    recall: openRecall(),
-    oidc: admin.oidc === undefined ? undefined : openOidc(admin.oidc),
+    recall: createRecall(),
+    oidc: admin.oidc === undefined ? undefined : createOidc(admin.oidc),
     allowsPasswords: admin.allowsPasswords,
     passwordCost,
     requiresSecondFactor: admin.requiresSecondFactor,
@@ -151,8 +151,8 @@ function forgetEndedSessions(db: Postgres, logger: ServiceDeps['logger']): () =>
   return () => clearInterval(forgetting)
 }
 
-function openAdminSealer(admin: Settings['admin']) {
-  const sealer = openSealer(admin.secretKeys)
+function createAdminSealer(admin: Settings['admin']) {
+  const sealer = createSealer(admin.secretKeys)
   if (admin.requiresSecondFactor && admin.allowsPasswords && sealer === undefined)
     throw new SettingsError(
       'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
@@ -164,7 +164,7 @@ function openAdminSealer(admin: Settings['admin']) {
 /** Checks the schema, and encrypts secrets of second factors with the newest key. */
 async function prepareSchema(
   db: Postgres,
-  sealer: ReturnType<typeof openSealer>,
+  sealer: ReturnType<typeof createSealer>,
   logger: ServiceDeps['logger'],
 ): Promise<void> {
   await checkSchema(db)

@@ -8,8 +8,14 @@ import {
   type TopicPartition,
 } from '@tally/kafka'
 import type { Postgres } from '@tally/platform'
-import { EventRoom, logInternal, openGroupCommit, type ProjectorDeps, projectJudged } from '@tally/projection'
-import type { Logs } from './logs/openLogs.ts'
+import {
+  createGroupCommit,
+  EventRoom,
+  logInternal,
+  type ProjectorDeps,
+  projectJudged,
+} from '@tally/projection'
+import type { Logs } from './logs/logs.ts'
 import { type OnBatchDeps, onBatch } from './onBatch.ts'
 import type { PartitionCheck } from './partitioner.ts'
 
@@ -54,7 +60,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     verify: logs.verify,
     hasForeign: partitioner.hasForeign,
   }
-  const groups = openGroupCommit({
+  const groups = createGroupCommit({
     project: (type, judged, options) => projectJudged(project, type, judged, options),
     // If the connection of a group hangs, there is still room for another batch.
     most: Math.max(concurrency - 1, 1),

@@ -1,10 +1,10 @@
-import { openMetrics } from '@tally/platform'
+import { createMetrics } from '@tally/platform'
 import { expect, test } from 'vitest'
 import { projectorMetrics } from './metrics.ts'
 
 const topic = 'tally.orders'
 const given = () => {
-  const registry = openMetrics('projector')
+  const registry = createMetrics('projector')
   const metrics = projectorMetrics(registry, [topic])
   const lines = async (name: string) =>
     (await registry.registry.metrics()).split('\n').filter(line => line.startsWith(`${name}{`))

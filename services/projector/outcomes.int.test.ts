@@ -1,4 +1,4 @@
-import { openDeadLetters } from '@tally/dead-letters'
+import { createDeadLetters } from '@tally/dead-letters'
 import { projectBatch } from '@tally/projection'
 import { batchOf, shard, topics } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
@@ -34,7 +34,7 @@ test('a bad record becomes a dead letter unchanged, and the records around it ar
 
 test('a batch whose dead letters cannot be sent is rolled back whole', async ({ harness, eventId, at }) => {
   const producer = { send: () => Promise.reject(new Error('Kafka is down')) }
-  const deps = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
+  const deps = { ...harness.deps, deadLetters: createDeadLetters(producer, 't.dead-letters') }
   const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
   await expect(projectBatch(deps, 'orders', batch)).rejects.toThrow('Kafka is down')
   expect(await at.stored()).toMatchObject({ nextOffset: 0 })
@@ -106,7 +106,7 @@ test('a dead letter that is still being sent is awaited, not sent again', async 
       return arrived
     },
   }
-  const deps = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
+  const deps = { ...harness.deps, deadLetters: createDeadLetters(producer, 't.dead-letters') }
   const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
   await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
   await expect(projectBatch(deps, 'orders', batch)).rejects.toThrow('full_disk')

@@ -11,7 +11,7 @@ export type PartitionCheck = {
   hasForeign(of: { topic: string; partition: number }, keys: Iterable<string>): boolean
 }
 
-export function openPartitionCheck(): PartitionCheck {
+export function createPartitionCheck(): PartitionCheck {
   let counts: ReadonlyMap<string, number> = new Map()
   return {
     learn(learnt) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { openDeadLetters } from '@tally/dead-letters'
+import { createDeadLetters } from '@tally/dead-letters'
 import { maxValueBytes, type RecordBatch } from '@tally/kafka'
-import { openLogger } from '@tally/platform'
+import { createLogger } from '@tally/platform'
 import { judgeBatch, logInternal, type Projected, type ProjectorDeps, projectPieces } from '@tally/projection'
 import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
@@ -142,7 +142,7 @@ test('an error that no record caused fails the batch and makes no dead letter', 
 })
 
 test('the log of an internal error names the record and the place in the code, never the record’s content', () => {
-  const logger = openLogger('test', 'silent')
+  const logger = createLogger('test', 'silent')
   const error = vi.spyOn(logger, 'error')
   const secret = Buffer.from('{"name":"Ada Lovelace"}')
   secret.toString = () => {
@@ -165,7 +165,7 @@ test('a dead letter that is refused for its size is sent without its value, then
   const sent: (string | Buffer | null)[][] = []
   const sendWith = async (most: number) => {
     sent.length = 0
-    const deadLetters = openDeadLetters(
+    const deadLetters = createDeadLetters(
       {
         async send(records, smaller = () => undefined) {
           for (let [record] = records; record !== undefined; record = smaller(record)) {

@@ -7,7 +7,7 @@ import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import { openPublisher } from './publish/publisher.ts'
+import { createPublisher } from './publish/publisher.ts'
 
 test('an order leaves the hour that it was counted in, even if the time zone data has changed since', async ({
   harness,
@@ -79,7 +79,7 @@ test('a change of the time zone after 200,000 orders reads no order and recounts
     const before = { orders: await workOn(db, 'orders'), hourly: await workOn(db, 'hourly_counters') }
 
     const moved = anEvent({ eventId, organizationId, version: 2, timeZone: 'Asia/Kathmandu' })
-    const publisher = openPublisher({ db, redis: harness.redis, keys: harness.keys })
+    const publisher = createPublisher({ db, redis: harness.redis, keys: harness.keys })
     const batch = batchOf(topics.events, 1, [moved])
     const { effects } = await projectBatch({ ...harness.deps, db }, 'events', batch)
     expect(effects?.counts).toMatchObject({ applied: 1 })

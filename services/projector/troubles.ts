@@ -7,7 +7,7 @@ type Failed = TopicPartition & { reason: string }
 /**
  * Logs what can come many times a second: rejected records and batches that fail, one line a minute for each reason.
  */
-export function openTroubles(logger: Logger) {
+export function createTroubles(logger: Logger) {
   const rejections = oncePerMinute<RejectedAt>((reason, count, last) =>
     logger.warn(
       { reason, count, last },
@@ -31,4 +31,4 @@ export function openTroubles(logger: Logger) {
     },
   }
 }
-export type Troubles = ReturnType<typeof openTroubles>
+export type Troubles = ReturnType<typeof createTroubles>

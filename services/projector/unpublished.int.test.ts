@@ -6,7 +6,7 @@ import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testki
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPublisher, type Publisher } from './publish/publisher.ts'
+import { createPublisher, type Publisher } from './publish/publisher.ts'
 
 let harness: Harness
 let nextOffset = 0
@@ -52,13 +52,13 @@ async function ordersInRedis(eventId: string): Promise<number> {
 
 test('what a killed projector did not publish is published, even if its successor publishes another event first', async () => {
   const [fish, wine] = [await newFestival(), await newFestival()]
-  const first = openPublisher(harness)
+  const first = createPublisher(harness)
   await sell(fish, first)
   await sell(wine, first)
   await watchOnce(first)
   await sell(fish)
 
-  const second = openPublisher(harness)
+  const second = createPublisher(harness)
   await sell(wine, second)
   await watchOnce(second)
 
@@ -67,7 +67,7 @@ test('what a killed projector did not publish is published, even if its successo
 
 test('a Redis that is put back to an older snapshot is brought up to date, even if a batch arrives before that is noticed', async () => {
   const [fish, wine] = [await newFestival(), await newFestival()]
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await sell(fish, publisher)
   await sell(wine, publisher)
   await watchOnce(publisher)
@@ -86,7 +86,7 @@ test('a Redis that is put back to an older snapshot is brought up to date, even 
 
 test('an event that has to be published whole is, whatever has been added about it since', async () => {
   const eventId = await newFestival()
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await sell(eventId, publisher)
   await publisher.flush()
   const key = harness.keys.event(eventId)

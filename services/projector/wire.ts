@@ -1,4 +1,4 @@
-import { openDeadLetters } from '@tally/dead-letters'
+import { createDeadLetters } from '@tally/dead-letters'
 import { type Consumer, recordTopics, type TopicNames, type TopicPartition, topicNames } from '@tally/kafka'
 import {
   type Logger,
@@ -11,18 +11,18 @@ import {
   type Settings,
 } from '@tally/platform'
 import { consume } from './consume.ts'
-import { type Logs, openLogs } from './logs/openLogs.ts'
+import { createLogs, type Logs } from './logs/logs.ts'
 import { warnOfRetention } from './logs/topicSettings.ts'
 import { watchLogs } from './logs/watchLogs.ts'
 import { type ProjectorMetrics, projectorMetrics } from './metrics.ts'
-import { openPartitionCheck } from './partitioner.ts'
-import { openPublisher } from './publish/publisher.ts'
+import { createPartitionCheck } from './partitioner.ts'
+import { createPublisher } from './publish/publisher.ts'
 import { hangsMs, openServers, type Servers } from './servers.ts'
-import { openTroubles } from './troubles.ts'
-import { openAsOf } from './watch/asOf.ts'
-import { openRefusals, type Refusals } from './watch/refusals.ts'
+import { createTroubles } from './troubles.ts'
+import { createAsOf } from './watch/asOf.ts'
+import { createRefusals, type Refusals } from './watch/refusals.ts'
 import { Sizes } from './watch/sizes.ts'
-import { openWalk } from './watch/walk.ts'
+import { createWalk } from './watch/walk.ts'
 import { type Watch, watch } from './watch/watch.ts'
 
 /** Batches of different partitions processed at the same time: while one waits for Postgres, another is decoded. */
@@ -85,8 +85,8 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
     groupId: settings.kafkaGroupId,
     concurrency,
     types,
-    troubles: openTroubles(logger),
-    deadLetters: openDeadLetters(servers.producer, names.deadLetters),
+    troubles: createTroubles(logger),
+    deadLetters: createDeadLetters(servers.producer, names.deadLetters),
     onAssigned: partitions => {
       assigned = partitions
       watching?.soon()
@@ -112,16 +112,16 @@ function openComponents(
 ) {
   const { organizations: organizationsTopic, events: eventsTopic } = names
   const onPublished = (tookMs: number): void => metrics.publishSeconds.observe(tookMs / 1000)
-  const publisher = openPublisher({ ...servers, organizationsTopic, onNewEpoch, onPublished })
-  const asOf = openAsOf()
+  const publisher = createPublisher({ ...servers, organizationsTopic, onNewEpoch, onPublished })
+  const asOf = createAsOf()
   return {
     publisher,
     asOf,
-    walk: openWalk({ ...servers, publisher, eventsTopic, organizationsTopic }),
+    walk: createWalk({ ...servers, publisher, eventsTopic, organizationsTopic }),
     sizes: new Sizes({ ...servers, organizationsTopic, metrics }),
-    partitioner: openPartitionCheck(),
-    logs: openLogs({ ...servers, topics, metrics, logger, onMoved: asOf.applied }),
-    refusals: openRefusals({ metrics, logger }),
+    partitioner: createPartitionCheck(),
+    logs: createLogs({ ...servers, topics, metrics, logger, onMoved: asOf.applied }),
+    refusals: createRefusals({ metrics, logger }),
   }
 }
 

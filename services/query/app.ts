@@ -4,8 +4,8 @@ import { hasBody, type Logger } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 import { registerReference } from './guides/reference.ts'
 import { welcome } from './guides/welcome.ts'
-import { openAnswerProblem } from './http/answerProblem.ts'
-import { openAnswerRequest, type RequestDeps } from './http/answerRequest.ts'
+import { createAnswerProblem } from './http/answerProblem.ts'
+import { createAnswerRequest, type RequestDeps } from './http/answerRequest.ts'
 import { checkRequest } from './http/checkRequest.ts'
 import { allowedOrigins } from './http/cors.ts'
 import { knownPaths } from './http/knownPaths.ts'
@@ -13,7 +13,7 @@ import { type QueryMetrics, watchRequests } from './http/metrics.ts'
 import { RequestProblem } from './http/problems.ts'
 import { closeIdleConnections, createServer } from './http/server.ts'
 import { answerDirectly } from './polling/directAnswers.ts'
-import { openPolling } from './polling/polling.ts'
+import { createPolling } from './polling/polling.ts'
 import type { Watermarks } from './views/watermarks.ts'
 
 export type AppOptions = {
@@ -42,7 +42,7 @@ export async function buildApp(
 ): Promise<App> {
   const cors = edition === 'cloud' ? allowedOrigins(corsOrigins) : undefined
   const knownPath = knownPaths()
-  const answerProblem = openAnswerProblem(logger)
+  const answerProblem = createAnswerProblem(logger)
   const { app, unread } = createServer({
     maxConnections,
     idleTimeoutMs,
@@ -74,7 +74,7 @@ export async function buildApp(
   if (edition === 'cloud') {
     const fromMemory = metrics.source.labels({ source: 'memory' })
     const views = deps.readers.views
-    const polling = openPolling({
+    const polling = createPolling({
       ...deps,
       views,
       cors,
@@ -84,7 +84,7 @@ export async function buildApp(
     })
     const direct = answerDirectly(app.server, polling.answer)
     stopDirect = direct.stop
-    const answerRequest = openAnswerRequest({ ...deps, unread, onAnswered, polling, direct })
+    const answerRequest = createAnswerRequest({ ...deps, unread, onAnswered, polling, direct })
     for (const name of endpointNames)
       app.get(endpoints[name].url, { config: { name } }, (request, reply) =>
         answerRequest(name, request, reply),

@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { openLogger, openMetrics } from '@tally/platform'
+import { createLogger, createMetrics } from '@tally/platform'
 import { expect, test } from 'vitest'
 import { buildApp } from './app.ts'
 import { queryMetrics } from './http/metrics.ts'
@@ -12,8 +12,8 @@ const options = {
   contact: undefined,
   maxConnections: 100,
   idleTimeoutMs: 620_000,
-  logger: openLogger('query', 'silent'),
-  metrics: queryMetrics(openMetrics('query')),
+  logger: createLogger('query', 'silent'),
+  metrics: queryMetrics(createMetrics('query')),
   counts: { note() {} },
 } as const
 

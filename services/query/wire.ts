@@ -13,15 +13,15 @@ import { queryReadiness } from './connections/readiness.ts'
 import { hangsMs, openServers, type Servers } from './connections/servers.ts'
 import { drain } from './http/drain.ts'
 import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
-import { Refused } from './limits/permit.ts'
-import { openRateLimiter } from './limits/rateLimit.ts'
-import { openGate } from './postgres/gate.ts'
-import { openSharedReads } from './postgres/sharedReads.ts'
-import { openBreaker } from './redis/breaker.ts'
-import { openRequestBatches } from './redis/requestBatches.ts'
-import { openAnyBehind } from './views/anyBehind.ts'
-import { openEventList } from './views/eventList.ts'
-import { openEventViews } from './views/eventViews.ts'
+import { Refused } from './limits/limitDecision.ts'
+import { createRateLimiter } from './limits/rateLimit.ts'
+import { createGate } from './postgres/gate.ts'
+import { createSharedReads } from './postgres/sharedReads.ts'
+import { createBreaker } from './redis/breaker.ts'
+import { createRequestBatches } from './redis/requestBatches.ts'
+import { createEventList } from './views/eventList.ts'
+import { createEventViews } from './views/eventViews.ts'
+import { createStaleness } from './views/staleness.ts'
 import { watchWatermarks } from './views/watermarks.ts'
 
 /**
@@ -93,7 +93,7 @@ function openRequestDeps(
     metrics.failures.inc()
     logger.debug({ err: error }, 'Redis or Postgres failed')
   }
-  const breaker = openBreaker({
+  const breaker = createBreaker({
     redis,
     onFailure,
     onWritable(isWritable, error) {
@@ -103,8 +103,8 @@ function openRequestDeps(
     },
   })
   const onBatch = (requests: number) => metrics.batchRequests.observe(requests)
-  const batches = openRequestBatches({ redis, keys, topics, breaker, onBatch }, settings.rateLimits)
-  const limiter = openRateLimiter({ db: authDb, redis, keys, batches, breaker }, settings.rateLimits)
+  const batches = createRequestBatches({ redis, keys, topics, breaker, onBatch }, settings.rateLimits)
+  const limiter = createRateLimiter({ db: authDb, redis, keys, batches, breaker }, settings.rateLimits)
   const onOver = (key: ApiKey) => counts.note(key, 401)
   const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
   lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
@@ -112,10 +112,10 @@ function openRequestDeps(
   lifecycle.onRelease('watermarks', () => watermarks.close(), hangsMs)
   metrics.watchAsOf(watermarks.ages)
 
-  const shared = openSharedReads(openGate(gateOptions))
-  const isBehind = openAnyBehind({ redis, keys, topics, watermarks })
-  const list = openEventList({ db, redis, keys, breaker, shared, isBehind, onFailure })
-  const views = openEventViews({
+  const shared = createSharedReads(createGate(gateOptions))
+  const isBehind = createStaleness({ redis, keys, topics, watermarks })
+  const list = createEventList({ db, redis, keys, breaker, shared, isBehind, onFailure })
+  const views = createEventViews({
     db,
     redis,
     keys,
@@ -128,7 +128,7 @@ function openRequestDeps(
     onFailure,
     listedEvents: list.listed,
   })
-  const largePages = openGate(largePagesOptions)
+  const largePages = createGate(largePagesOptions)
   return {
     authenticator,
     limiter,

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandsOf, helpOf } from './help.ts'
-import { openProgram } from './program.ts'
+import { createProgram } from './program.ts'
 
-const commands = commandsOf(openProgram())
+const commands = commandsOf(createProgram())
 const byName = new Map(commands)
 
 test('each command has examples and a document that exists', () => {

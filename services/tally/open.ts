@@ -3,10 +3,10 @@ import type { Logger, Postgres, Settings, Tx } from '@tally/platform'
 
 /** The settings and a logger for a command that ends by itself: its errors are sentences, not log lines. */
 export async function openCommand(): Promise<{ settings: Settings; logger: Logger }> {
-  const { openLogger, readSettings } = await import('@tally/platform')
+  const { createLogger, readSettings } = await import('@tally/platform')
   const settings = readSettings(process.env)
   const isWanted = settings.logLevel === 'debug' || settings.logLevel === 'trace'
-  return { settings, logger: openLogger('cli', isWanted ? settings.logLevel : 'silent') }
+  return { settings, logger: createLogger('cli', isWanted ? settings.logLevel : 'silent') }
 }
 
 /** Long enough for a migration that builds an index over millions of orders. */

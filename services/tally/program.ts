@@ -22,7 +22,7 @@ import { remark } from './output.ts'
 /**
  * The program `tally` (docs/reference.md, Commands): one file per command, which imports what it needs when it runs.
  */
-export function openProgram(): Command {
+export function createProgram(): Command {
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
   const program = new Command('tally')
     .description('Live sales figures of food festivals: from orders in Kafka to the answers of the v1 API.')

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { sentenceOf, wasWrongUsage } from './failure.ts'
 import { remark } from './output.ts'
-import { openProgram } from './program.ts'
+import { createProgram } from './program.ts'
 
 /**
  * Runs a command line (without the program's name). Returns the exit code if it failed: 1, or 2 for wrong usage
@@ -10,7 +10,7 @@ import { openProgram } from './program.ts'
  */
 export async function run(args: string[]): Promise<number | undefined> {
   try {
-    await openProgram().parseAsync(args, { from: 'user' })
+    await createProgram().parseAsync(args, { from: 'user' })
     return undefined
   } catch (error) {
     // commander has printed its message or help already.

@@ -11,17 +11,17 @@ export async function passwordProblem(password: string, email: string): Promise<
   const { length } = password
   if (length < minPasswordLength || length > maxPasswordLength)
     return `takes ${minPasswordLength} to ${maxPasswordLength} characters, got ${length}`
-  judge ??= openJudge()
+  judge ??= createJudge()
   const { check } = await judge
   const { score } = check(password.normalize('NFKC'), [email, ...email.split(/[@.]/), 'tally'])
   if (score >= enough) return undefined
   return 'is too easy to guess: use several words that do not belong together'
 }
 
-let judge: ReturnType<typeof openJudge> | undefined
+let judge: ReturnType<typeof createJudge> | undefined
 
 /** The lists take 0.2 s and 40 MB, so they are loaded when the first new password is judged. */
-async function openJudge() {
+async function createJudge() {
   const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),

@@ -5,11 +5,11 @@ import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
 import { hashSecret, parseToken } from '../keys/token.ts'
 import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
-import { type CachedKey, openKeyCache } from './keyCache.ts'
+import { type CachedKey, createKeyCache } from './keyCache.ts'
 import { followKeys } from './keyChanges.ts'
-import { openKeySource } from './keySource.ts'
+import { createKeySource } from './keySource.ts'
 import { openUsage } from './usage.ts'
-import { openVerified } from './verified.ts'
+import { createVerified } from './verified.ts'
 
 export type Authenticator = {
   /**
@@ -49,8 +49,8 @@ export type AuthenticatorDeps = {
  */
 export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { now = Date.now, onOver = () => {} } = deps
-  const source = openKeySource(deps)
-  const cache = openKeyCache(source)
+  const source = createKeySource(deps)
+  const cache = createKeyCache(source)
   const published = keepPublished(deps)
   let hasPolled = false
   const stopFollowing = followKeys({
@@ -66,7 +66,7 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   })
   const usage = openUsage({ ...deps, now })
 
-  const verified = openVerified(cache)
+  const verified = createVerified(cache)
 
   const judge = (stored: StoredKey | undefined, secret: string, token: string): ApiKey | undefined => {
     if (stored === undefined || !isHashOf(secret, stored.secretSha256)) return undefined

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { StoredKey } from '../keys/apiKey.ts'
 import type { KeyChanges } from './keyChanges.ts'
 import type { Found, KeySource } from './keySource.ts'
-import { openLookUps } from './lookUps.ts'
+import { createLookUps } from './lookUps.ts'
 
 /** A record older than this is looked up again when it is used; until then it is still served. */
 const freshMs = 400
@@ -40,7 +40,7 @@ export type CachedKey = Entry & { stored: StoredKey }
  * A look-up may return less than this process already knows: a poll may have reported a change after the look-up read
  * the row, and a copy in Redis may be from before a revocation. Then what is known stays.
  */
-export function openKeyCache(source: KeySource) {
+export function createKeyCache(source: KeySource) {
   const known = new LRUCache<string, Entry>({
     max: maxKnown,
     dispose(entry) {
@@ -48,7 +48,7 @@ export function openKeyCache(source: KeySource) {
     },
   })
   const unknown = new LRUCache<string, Entry>({ max: maxUnknown })
-  const lookUps = openLookUps(source, keep)
+  const lookUps = createLookUps(source, keep)
   /** When the last poll began: changes committed before that are in the cache. */
   let followedMs = Number.NEGATIVE_INFINITY
   /** Records read from Postgres since then are followed by later polls. */

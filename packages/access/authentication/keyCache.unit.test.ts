@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
-import { openKeyCache } from './keyCache.ts'
+import { createKeyCache } from './keyCache.ts'
 import type { Found, KeySource } from './keySource.ts'
 
 const good: StoredKey = { key: { keyId: 'k', revokedAt: null } as ApiKey, secretSha256: Buffer.alloc(32) }
@@ -19,7 +19,7 @@ function open() {
     copy() {},
     onRecovery() {},
   }
-  const cache = openKeyCache(source)
+  const cache = createKeyCache(source)
   cache.follow({ beganMs: performance.now(), isContinued: false, changed: [] })
   return {
     cache,

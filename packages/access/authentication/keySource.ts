@@ -41,7 +41,7 @@ const copyAgainAfterMs = 60_000
  * without waiting for Postgres; every 0.5 s one look-up also goes to Postgres, and the first one answered in time ends
  * that. Records from Postgres are copied to Redis when changed, and at least once a minute while they are looked up.
  */
-export function openKeySource({
+export function createKeySource({
   db,
   redis,
   keys,

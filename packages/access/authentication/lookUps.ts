@@ -25,7 +25,7 @@ export type LookUps = {
  * the event loop form one batch, urgent ids first. At most two batches are in progress; further ids wait for the next
  * one. `keep` stores what was found of an id and returns the record that the waiting requests get.
  */
-export function openLookUps(
+export function createLookUps(
   source: Pick<KeySource, 'read'>,
   keep: (keyId: string, found: Found, isOvertaken: boolean) => StoredKey | undefined,
 ): LookUps {

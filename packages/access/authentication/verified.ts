@@ -10,7 +10,7 @@ const maxVerified = 20_000
  * record that its secret was compared with, so that a device that polls is not hashed again: parsing and hashing took 3
  * µs of each request. Wrong tokens are not kept.
  */
-export function openVerified(cache: {
+export function createVerified(cache: {
   held(keyId: string): CachedKey | undefined
   isUsable(cached: CachedKey): boolean
 }) {

@@ -1,5 +1,5 @@
 import { type Event, type EventAnswer, formatTimestamp } from '@tally/contract'
-import { openDay } from '../time/days.ts'
+import { currentDay } from '../time/days.ts'
 
 /** The event as the API shows it (docs/api.md, Fields). */
 export function composeEvent({
@@ -8,7 +8,7 @@ export function composeEvent({
   startDate,
   days,
 }: Pick<Event, 'eventId' | 'name' | 'startDate' | 'days'>): EventAnswer {
-  const day = openDay(days)
+  const day = currentDay(days)
   return {
     id: eventId,
     name,

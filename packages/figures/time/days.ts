@@ -6,7 +6,7 @@ import type { EventDay } from '@tally/contract'
  */
 export function resolveDay<Day extends Pick<EventDay, 'dayId' | 'closedAt'>>(days: Day[]): Day | undefined {
   return (
-    openDay(days) ??
+    currentDay(days) ??
     days.reduce<Day | undefined>(
       (last, day) => (last === undefined || isLater(day, last) ? day : last),
       undefined,
@@ -15,7 +15,7 @@ export function resolveDay<Day extends Pick<EventDay, 'dayId' | 'closedAt'>>(day
 }
 
 /** The day that is open now: the one without closedAt. An event has at most one. */
-export function openDay<Day extends Pick<EventDay, 'closedAt'>>(days: Day[]): Day | undefined {
+export function currentDay<Day extends Pick<EventDay, 'closedAt'>>(days: Day[]): Day | undefined {
   return days.find(({ closedAt }) => closedAt === null)
 }
 

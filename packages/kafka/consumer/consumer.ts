@@ -4,8 +4,8 @@ import type { ConsumeOptions, Consumer } from '../types.ts'
 import { newMemory, stateOf, type Tuning } from './memory.ts'
 import { resume, seekNow } from './partitionState.ts'
 import { Session } from './session.ts'
-import { openUnexpected } from './unexpected.ts'
-import { openWhyFatal } from './whyFatal.ts'
+import { createUnexpected } from './unexpected.ts'
+import { createWhyFatal } from './whyFatal.ts'
 
 const defaultTuning: Tuning = {
   maxBytesPerPartition: 4 * 1024 * 1024,
@@ -41,8 +41,8 @@ export async function consumeBatches(
   const stopping = new AbortController()
   let session: Session | undefined
   let sessionBeganAt = 0
-  const unexpected = openUnexpected(logger, 'the consumer stopped; starting it again')
-  const whyFatal = openWhyFatal(connection, options.topics)
+  const unexpected = createUnexpected(logger, 'the consumer stopped; starting it again')
+  const whyFatal = createWhyFatal(connection, options.topics)
 
   const supervise = async (): Promise<void> => {
     for (let failures = 1; !stopping.signal.aborted; failures++) {

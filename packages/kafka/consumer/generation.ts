@@ -4,7 +4,7 @@ import type { Assignment, ConsumeOptions, StartOffsets } from '../types.ts'
 import type { Joined } from './membership.ts'
 import type { Memory } from './memory.ts'
 import { newPartitions, seek } from './partitionState.ts'
-import { openUnexpected } from './unexpected.ts'
+import { createUnexpected } from './unexpected.ts'
 
 /**
  * From one join to the next. `over` is aborted when the partitions are being taken away: start nothing more. `counts`:
@@ -36,7 +36,7 @@ async function findStarts(
   assignment: Assignment,
   over: AbortSignal,
 ): Promise<void> {
-  const unexpected = openUnexpected(logger, 'could not find where to begin; trying again')
+  const unexpected = createUnexpected(logger, 'could not find where to begin; trying again')
   for (let failures = 1; !over.aborted; failures++) {
     try {
       const starts = await options.onAssigned(assignment)

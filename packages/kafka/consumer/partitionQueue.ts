@@ -13,7 +13,7 @@ export type PartitionQueues = {
   idle(): Promise<void>
 }
 
-export function openPartitionQueues(limit: number): PartitionQueues {
+export function createPartitionQueues(limit: number): PartitionQueues {
   const busy = new Set<string>()
   const queued: { partition: string; run: () => void }[] = []
   let idle = Promise.withResolvers<void>()

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { openPartitionQueues } from './partitionQueue.ts'
+import { createPartitionQueues } from './partitionQueue.ts'
 
 /** Queues, and work that ends when `end` is called. */
 function given(limit: number) {
-  const queues = openPartitionQueues(limit)
+  const queues = createPartitionQueues(limit)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   const begin = (name: string) =>

@@ -1,4 +1,4 @@
-import { openLogger } from '@tally/platform'
+import { createLogger } from '@tally/platform'
 import { expect, test } from 'vitest'
 import type { ConsumeOptions, RecordBatch } from '../types.ts'
 import type { Generation } from './generation.ts'
@@ -21,7 +21,7 @@ function given(onBatch: ConsumeOptions['onBatch']) {
     isCurrent: () => isCurrent,
     commit: (_: PartitionState, next: number) => committed.push(next),
     closing: new AbortController().signal,
-    logger: openLogger('test', 'silent'),
+    logger: createLogger('test', 'silent'),
   }
   return {
     state,

@@ -14,7 +14,7 @@ import { beginGeneration, type Generation } from './generation.ts'
 import { Leaders } from './leaders.ts'
 import { lookAgainMs, Membership } from './membership.ts'
 import type { Memory, Tuning } from './memory.ts'
-import { openPartitionQueues } from './partitionQueue.ts'
+import { createPartitionQueues } from './partitionQueue.ts'
 import type { PartitionState } from './partitionState.ts'
 import { type ProcessDeps, processFetch } from './processFetch.ts'
 
@@ -60,7 +60,7 @@ export class Session {
     const counts = () => leaders.read()
     this.#membership = new Membership({ cluster, groupId, topics, tuning, claim: () => memory.claim, counts })
     this.#commits = commitLater(this.#membership)
-    this.#queues = openPartitionQueues(tuning.concurrency)
+    this.#queues = createPartitionQueues(tuning.concurrency)
     this.#process = {
       options,
       isCurrent: generation => generation === this.#generation,

@@ -5,7 +5,10 @@ import { isUnreachable, type Logger, oncePerMinute, reasonOf } from '@tally/plat
  * reason, as a warning. Not the first of `failures` in a row, such as a coordinator that is still loading; and not that
  * a part does not answer, which the caller's process reports.
  */
-export function openUnexpected(logger: Logger, sentence: string): (error: unknown, failures: number) => void {
+export function createUnexpected(
+  logger: Logger,
+  sentence: string,
+): (error: unknown, failures: number) => void {
   const warnings = oncePerMinute<string>((reason, count) => logger.warn({ reason, count }, sentence))
   return (error, failures) => {
     logger.debug({ err: error }, sentence)

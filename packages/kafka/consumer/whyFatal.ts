@@ -11,7 +11,7 @@ const topicMissingMs = 60_000
  * Returns a function that takes the error that ended a session and returns the error to crash with, or undefined if
  * another session may heal it.
  */
-export function openWhyFatal(connection: KafkaConnection, topics: string[]) {
+export function createWhyFatal(connection: KafkaConnection, topics: string[]) {
   let topicMissingSince: number | undefined
   return async (error: Error): Promise<Error | undefined> => {
     if (isFatal(error)) return error

@@ -11,7 +11,7 @@ export type HeldBack = OpenTransaction & {
 }
 
 /** Figures are at most 2 s old while transactions end as usual (docs/api.md, asOf). */
-const patienceMs = 5_000
+const quietLimitMs = 5_000
 
 /**
  * The transactions that hold back these partitions: open, and without a write for 5 s. Throws kafkajs's error if Kafka
@@ -25,7 +25,7 @@ export async function heldBack(
   const open = await openTransactions(connection, partitions)
   return open.flatMap(one => {
     const quietMs = nowMs - one.lastWriteMs
-    if (quietMs < patienceMs) return []
+    if (quietMs < quietLimitMs) return []
     const { topic, partition, startOffset, producerId, transactionalId } = one
     const producer =
       transactionalId === undefined

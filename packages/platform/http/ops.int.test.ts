@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { openLifecycle } from '../lifecycle/lifecycle.ts'
-import { openLogger } from '../log/logger.ts'
-import { type MetricName, metricHelp, openMetrics } from '../metrics/metrics.ts'
+import { createLifecycle } from '../lifecycle/lifecycle.ts'
+import { createLogger } from '../log/logger.ts'
+import { createMetrics, type MetricName, metricHelp } from '../metrics/metrics.ts'
 import { openOps, type Readiness } from './ops.ts'
 
-const lifecycle = openLifecycle(openLogger('test', 'silent'))
+const lifecycle = createLifecycle(createLogger('test', 'silent'))
 afterEach(() => lifecycle.release())
 
-async function openWith(readiness: Readiness, metrics = openMetrics('query'), maxConnections = 100) {
+async function openWith(readiness: Readiness, metrics = createMetrics('query'), maxConnections = 100) {
   const address = await openOps(
     lifecycle,
     { host: '127.0.0.1', port: 0, maxConnections },
@@ -35,7 +35,7 @@ test('a process that is not ready says what is missing, and becomes ready when n
 })
 
 test('the metrics are those of the process, in the format of Prometheus', async () => {
-  const metrics = openMetrics('query')
+  const metrics = createMetrics('query')
   metrics
     .counter('tally_projector_records_total', ['topic', 'outcome'])
     .inc({ topic: 't', outcome: 'applied' }, 3)
@@ -63,7 +63,7 @@ test('a connection whose request never ends its headers or its body is closed af
 })
 
 test('a connection beyond the limit is closed at once', async () => {
-  const { port } = await openWith(() => undefined, openMetrics('query'), 2)
+  const { port } = await openWith(() => undefined, createMetrics('query'), 2)
   const open = async () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
     await once(socket, 'connect')
@@ -83,7 +83,7 @@ test('an unknown path is not found', async () => {
 })
 
 test('two registries in one process are independent', async () => {
-  const [one, other] = [openMetrics('query'), openMetrics('query')]
+  const [one, other] = [createMetrics('query'), createMetrics('query')]
   one.gauge('tally_projector_lag_records', ['topic']).set({ topic: 't' }, 1)
   expect(await other.registry.metrics()).not.toContain('tally_projector_lag_records')
 })

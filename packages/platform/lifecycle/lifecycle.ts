@@ -15,7 +15,7 @@ export type Lifecycle = {
   stopping: AbortSignal
 }
 
-export function openLifecycle(logger: Logger): Lifecycle {
+export function createLifecycle(logger: Logger): Lifecycle {
   const releasers: { name: string; release: Release; timeoutMs: number | undefined }[] = []
   const drains: (() => Promise<void>)[] = []
   const stopping = new AbortController()
@@ -56,7 +56,7 @@ export async function runService(
   logger: Logger,
   start: (lifecycle: Lifecycle, crash: (error: unknown) => void) => Promise<void>,
 ): Promise<void> {
-  const lifecycle = openLifecycle(logger)
+  const lifecycle = createLifecycle(logger)
   let ending = false
   const end = async (code: number, { drains = false } = {}) => {
     if (ending) return

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { openLogger } from '../log/logger.ts'
-import { openLifecycle } from './lifecycle.ts'
+import { createLogger } from '../log/logger.ts'
+import { createLifecycle } from './lifecycle.ts'
 
-const silent = openLogger('test', 'silent')
+const silent = createLogger('test', 'silent')
 const running = new Set<ChildProcess>()
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL')
@@ -27,7 +27,7 @@ function startService(scenario: string) {
 }
 
 test('what was opened last is closed first', async () => {
-  const lifecycle = openLifecycle(silent)
+  const lifecycle = createLifecycle(silent)
   const closed: string[] = []
   for (const name of ['postgres', 'redis', 'consumer']) lifecycle.onRelease(name, () => closed.push(name))
   await lifecycle.release()
@@ -35,7 +35,7 @@ test('what was opened last is closed first', async () => {
 })
 
 test('a resource closes only after the one opened after it', async () => {
-  const lifecycle = openLifecycle(silent)
+  const lifecycle = createLifecycle(silent)
   const { promise, resolve } = Promise.withResolvers<void>()
   const closed: string[] = []
   lifecycle.onRelease('postgres', () => closed.push('postgres'))
@@ -49,7 +49,7 @@ test('a resource closes only after the one opened after it', async () => {
 })
 
 test('a resource that hangs keeps the others open only for its timeout', async () => {
-  const lifecycle = openLifecycle(silent)
+  const lifecycle = createLifecycle(silent)
   const closed: string[] = []
   lifecycle.onRelease('consumer', () => closed.push('consumer'))
   lifecycle.onRelease('logs', () => new Promise(() => {}), 10)
@@ -58,7 +58,7 @@ test('a resource that hangs keeps the others open only for its timeout', async (
 })
 
 test('a resource that fails to close does not keep the others open', async () => {
-  const lifecycle = openLifecycle(silent)
+  const lifecycle = createLifecycle(silent)
   const closed: string[] = []
   lifecycle.onRelease('postgres', () => closed.push('postgres'))
   lifecycle.onRelease('redis', () => Promise.reject(new Error('gone')))
@@ -70,7 +70,7 @@ test('a resource that fails to close does not keep the others open', async () =>
 })
 
 test('nothing is closed twice', async () => {
-  const lifecycle = openLifecycle(silent)
+  const lifecycle = createLifecycle(silent)
   let closed = 0
   lifecycle.onRelease('postgres', () => (closed += 1))
   await Promise.all([lifecycle.release(), lifecycle.release()])

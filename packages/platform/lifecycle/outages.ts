@@ -22,7 +22,7 @@ type Outage = { sinceMs: number; loggedMs: number; reason: string; reasons: Set<
 
 const remindEveryMs = 60_000
 
-export function openOutages(
+export function createOutages(
   logger: Pick<Logger, 'warn' | 'info' | 'debug'>,
   meanwhile: Meanwhile,
   nowMs: () => number = () => performance.now(),

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { openLogger } from '../log/logger.ts'
-import { openOutages } from './outages.ts'
+import { createLogger } from '../log/logger.ts'
+import { createOutages } from './outages.ts'
 import { watchParts } from './watchParts.ts'
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
@@ -10,10 +10,10 @@ const silence = () => new DOMException('no answer in 2 s', 'TimeoutError')
 function open() {
   let nowMs = 5_000
   const lines: string[] = []
-  const logger = openLogger('test', 'silent')
+  const logger = createLogger('test', 'silent')
   vi.spyOn(logger, 'warn').mockImplementation((...of: unknown[]) => void lines.push(`warn: ${of[1]}`))
   vi.spyOn(logger, 'info').mockImplementation((...of: unknown[]) => void lines.push(`info: ${of[1]}`))
-  const outages = openOutages(logger, { Redis: 'Postgres answers' }, () => nowMs)
+  const outages = createOutages(logger, { Redis: 'Postgres answers' }, () => nowMs)
   const pass = (seconds: number) => {
     nowMs += seconds * 1_000
   }
@@ -83,7 +83,7 @@ test('a part that fails once has not gone, one that fails twice or keeps silent 
   const stop = watchParts(
     outages,
     { Redis: probe, Kafka: () => silent.promise },
-    { everyMs: 1, patienceMs: 5 },
+    { everyMs: 1, answerTimeoutMs: 5 },
   )
   await asked.promise
   await vi.waitFor(() => expect(lines.filter(line => line.includes('Redis'))).toHaveLength(2))

@@ -1,9 +1,9 @@
 import { openOps, type Readiness } from '../http/ops.ts'
-import { type Metrics, openMetrics, type ProcessName } from '../metrics/metrics.ts'
+import { createMetrics, type Metrics, type ProcessName } from '../metrics/metrics.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ServiceDeps } from './lifecycle.ts'
-import { type Meanwhile, type Outages, openOutages } from './outages.ts'
-import { openStartup, type Startup } from './startup.ts'
+import { createOutages, type Meanwhile, type Outages } from './outages.ts'
+import { createStartup, type Startup } from './startup.ts'
 
 export type ServiceOps = {
   registry: Metrics
@@ -26,9 +26,9 @@ export async function openServiceOps(
   { defaultPort, meanwhile }: { defaultPort: number; meanwhile: Meanwhile },
   { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
 ): Promise<ServiceOps> {
-  const registry = openMetrics(name)
-  const outages = openOutages(logger, meanwhile)
-  const startup = openStartup(lifecycle, outages)
+  const registry = createMetrics(name)
+  const outages = createOutages(logger, meanwhile)
+  const startup = createStartup(lifecycle, outages)
   let readiness: Readiness = () => outages.missing() ?? 'starting'
   const address = await openOps(
     lifecycle,

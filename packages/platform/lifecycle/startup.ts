@@ -20,7 +20,7 @@ export type Startup = {
 }
 
 /** Waits for the parts that a process needs (docs/reliability.md, When a part is down), and tells `outages`. */
-export function openStartup({ stopping }: Lifecycle, outages: Outages): Startup {
+export function createStartup({ stopping }: Lifecycle, outages: Outages): Startup {
   const waiting = new Set<PartName>()
   const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
   const silence = new DOMException(`no answer in ${slowMs / 1_000} s`, 'TimeoutError')

@@ -1,18 +1,18 @@
 import { expect, test, vi } from 'vitest'
-import { openLogger } from '../log/logger.ts'
+import { createLogger } from '../log/logger.ts'
 import { FatalError } from './errors.ts'
-import { openLifecycle } from './lifecycle.ts'
-import { openOutages } from './outages.ts'
-import { openStartup } from './startup.ts'
+import { createLifecycle } from './lifecycle.ts'
+import { createOutages } from './outages.ts'
+import { createStartup } from './startup.ts'
 
-const logger = openLogger('test', 'silent')
+const logger = createLogger('test', 'silent')
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
 function open() {
-  const lifecycle = openLifecycle(logger)
+  const lifecycle = createLifecycle(logger)
   const warn = vi.spyOn(logger, 'warn').mockReset()
-  const outages = openOutages(logger, {})
-  return { lifecycle, outages, startup: openStartup(lifecycle, outages), warn }
+  const outages = createOutages(logger, {})
+  return { lifecycle, outages, startup: createStartup(lifecycle, outages), warn }
 }
 
 test('a part that answers at once causes no wait', async () => {

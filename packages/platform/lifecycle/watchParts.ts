@@ -6,9 +6,9 @@ import type { Outages, PartName } from './outages.ts'
 export type Probe = () => Promise<unknown>
 
 /** How often a part is asked, and after which time without an answer it counts as silent. */
-type Pace = { everyMs: number; patienceMs: number }
+type Pace = { everyMs: number; answerTimeoutMs: number }
 
-const usualPace: Pace = { everyMs: 1_000, patienceMs: 2_000 }
+const usualPace: Pace = { everyMs: 1_000, answerTimeoutMs: 2_000 }
 
 /**
  * Asks each part every second whether it answers, and tells `outages`. A failure counts only if the next attempt fails
@@ -30,13 +30,13 @@ async function watchPart(
   part: PartName,
   { probe, pace, signal }: { probe: Probe; pace: Pace; signal: AbortSignal },
 ): Promise<void> {
-  const silence = new DOMException(`no answer in ${pace.patienceMs / 1_000} s`, 'TimeoutError')
+  const silence = new DOMException(`no answer in ${pace.answerTimeoutMs / 1_000} s`, 'TimeoutError')
   const note = (report: () => void): void => {
     if (!signal.aborted) report()
   }
   for (let failures = 0; !signal.aborted; ) {
     // Not `timeout`: it would ask again while the first question is still on its way.
-    const cancel = deadline(performance.now(), pace.patienceMs, () =>
+    const cancel = deadline(performance.now(), pace.answerTimeoutMs, () =>
       note(() => outages.failed(part, silence)),
     )
     try {

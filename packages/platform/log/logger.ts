@@ -14,7 +14,7 @@ const redact = {
 }
 
 /** The log of a process: JSON lines on stderr, because stdout is for results; what a terminal would obey is escaped. */
-export function openLogger(service: string, level: string): Logger {
+export function createLogger(service: string, level: string): Logger {
   const stderr = pino.destination({ dest: 2, sync: true })
   return pino(
     { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, redact },

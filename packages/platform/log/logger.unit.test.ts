@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
 const program = `
-import { openLogger } from '${new URL('logger.ts', import.meta.url)}'
+import { createLogger } from '${new URL('logger.ts', import.meta.url)}'
 const secret = { command: { name: 'auth', args: ['the password'] }, client: { secretKey: 'the cancel key' } }
 const failed = () => Object.assign(new Error('broke'), secret)
-const logger = openLogger('test', 'info')
+const logger = createLogger('test', 'info')
 logger.info({ err: failed() }, 'one')
 logger.info({ err: new AggregateError([failed()], 'all broke') }, 'several')
 logger.info({ name: '\\x1b[2J\\x9b\\u202e' }, 'odd')

@@ -9,7 +9,7 @@ export type Observer = { observe(value: number): void }
  * time of a poll. Returns the function that opens the series of a set of labels; call it once per set and keep the
  * result. `buckets` are upper bounds, ascending.
  */
-export function openHistogram<Label extends string>(
+export function createHistogram<Label extends string>(
   registry: Registry,
   { name, help, buckets }: { name: string; help: string; buckets: readonly number[] },
 ): (labels: Record<Label, string>) => Observer {

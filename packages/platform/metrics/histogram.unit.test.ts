@@ -1,13 +1,13 @@
 import { Histogram, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { openHistogram } from './histogram.ts'
+import { createHistogram } from './histogram.ts'
 
 const described = { name: 'seconds', help: 'Time to answer', buckets: [0.001, 0.02, 1] }
 const values = [0.0005, 0.001, 0.0011, 0.02, 0.5, 3]
 
 test('a histogram with labels is exported as prom-client exports its own', async () => {
   const [ours, theirs] = [new Registry(), new Registry()]
-  const series = openHistogram<'endpoint' | 'outcome'>(ours, described)
+  const series = createHistogram<'endpoint' | 'outcome'>(ours, described)
   const expected = new Histogram({ ...described, labelNames: ['endpoint', 'outcome'], registers: [theirs] })
   for (const labels of [
     { endpoint: 'getKpis', outcome: 'answered' },
@@ -24,7 +24,7 @@ test('a histogram with labels is exported as prom-client exports its own', async
 
 test('a histogram without labels is exported as prom-client exports its own', async () => {
   const [ours, theirs] = [new Registry(), new Registry()]
-  const series = openHistogram(ours, described)({})
+  const series = createHistogram(ours, described)({})
   const expected = new Histogram({ ...described, registers: [theirs] })
   expect(await ours.metrics()).toBe(await theirs.metrics())
   for (const value of values) {

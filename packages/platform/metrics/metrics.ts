@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { openHistogram } from './histogram.ts'
+import { createHistogram } from './histogram.ts'
 
 /** Every metric of Tally with what it says; the table in docs/reference.md says the same. */
 export const metricHelp = {
@@ -66,7 +66,7 @@ type Pool = { totalCount: number; idleCount: number; waitingCount: number; optio
 export type ProcessName = 'projector' | 'query' | 'admin'
 
 /** The metrics registry of one process, with Node's own metrics and the version in it. */
-export function openMetrics(process: ProcessName) {
+export function createMetrics(process: ProcessName) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const described = <Name extends MetricName>(name: Name) => ({
@@ -125,10 +125,10 @@ export function openMetrics(process: ProcessName) {
     gauge,
     /** `buckets`: their upper bounds; by default those of a time in seconds. */
     histogram: (name: MetricName, buckets = secondsBuckets) =>
-      openHistogram(registry, { name, help: metricHelp[name], buckets })({}),
+      createHistogram(registry, { name, help: metricHelp[name], buckets })({}),
     /** The same by labels: a function that opens the series of some labels, once for each. */
     histogramOf: <Label extends string>(name: MetricName, buckets = secondsBuckets) =>
-      openHistogram<Label>(registry, { name, help: metricHelp[name], buckets }),
+      createHistogram<Label>(registry, { name, help: metricHelp[name], buckets }),
   }
 }
-export type Metrics = ReturnType<typeof openMetrics>
+export type Metrics = ReturnType<typeof createMetrics>

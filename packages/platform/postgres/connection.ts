@@ -9,7 +9,7 @@ const maxPrepared = 200
 export type StatementNames = (text: string, values: readonly unknown[]) => string | undefined
 
 /** Prepares texts that have parameters. All connections of a pool share the names. */
-export function openStatementNames(): StatementNames {
+export function createStatementNames(): StatementNames {
   const names = new Map<string, string>()
   return (text, values) => {
     if (values.length === 0) return undefined

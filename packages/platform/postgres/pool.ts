@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { databaseAddresses, forPg, wantsWritable } from '../settings/databaseUrl.ts'
 import { timeout } from '../timing/timeout.ts'
-import { forKysely, openStatementNames, type StatementNames } from './connection.ts'
+import { createStatementNames, forKysely, type StatementNames } from './connection.ts'
 import type { Database } from './database.ts'
 import { firstWritable } from './firstWritable.ts'
 import { types } from './types.ts'
@@ -53,7 +53,7 @@ type PoolCounts = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount' | 'o
  */
 export function openPool(url: string, options: PoolOptions): Kysely<Database> {
   const mustWrite = wantsWritable(url)
-  const nameOf: StatementNames = options.prepares ? openStatementNames() : () => undefined
+  const nameOf: StatementNames = options.prepares ? createStatementNames() : () => undefined
   const pools = databaseAddresses(url).map(address =>
     forKysely(openHost(address, options, mustWrite), nameOf, options.statementTimeoutMs + graceMs),
   )

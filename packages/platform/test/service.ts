@@ -1,5 +1,5 @@
 import { runService } from '../lifecycle/lifecycle.ts'
-import { openLogger } from '../log/logger.ts'
+import { createLogger } from '../log/logger.ts'
 
 /** A service for the tests of the lifecycle; its argument says how it ends. */
 const scenario = process.argv[2]
@@ -7,7 +7,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 const busy = setInterval(() => {}, 1_000)
 
 try {
-  await runService(openLogger('test', 'info'), async (lifecycle, crash) => {
+  await runService(createLogger('test', 'info'), async (lifecycle, crash) => {
     lifecycle.onDrain(async () => say('drained'))
     lifecycle.onRelease('first', () => say('closed first'))
     lifecycle.onRelease('second', () => {

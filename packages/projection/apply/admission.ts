@@ -27,7 +27,7 @@ type Changes = ReadonlyMap<EventId, CounterChanges>
  * after the other in the order of the batch: what they make takes room, what is there does not. Room that an order
  * takes which loses to a later version is not given back.
  */
-export async function openAdmission(
+export async function createAdmission(
   tx: Tx,
   batch: { room: EventRoom; locked: ReadonlyMap<EventId, LockedEvent>; changes: Changes; orders: Order[] },
 ): Promise<Admission> {

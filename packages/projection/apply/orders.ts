@@ -15,7 +15,7 @@ import type { Tx } from '@tally/platform'
 import { addOutcome, type Effects, noEffects, type Part } from '../effects.ts'
 import { differingField, isNewer, judgeRepeat, orderContent } from '../judge/contradiction.ts'
 import { applyOrder } from '../judge/order.ts'
-import { type Admit, openAdmission } from './admission.ts'
+import { type Admit, createAdmission } from './admission.ts'
 import { withoutRemoved } from './lockedEvents.ts'
 import type { EventRoom } from './room.ts'
 import { storeChanges } from './storeChanges.ts'
@@ -50,7 +50,7 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[], room: EventRoom)
   let all = judgeOrders(placed, () => undefined)
   let winners = winnersOf(entries)
   const orders = placed.flatMap(part => part.orders.map(({ order }) => order))
-  const { admit, store } = await openAdmission(tx, { room, locked, changes: winners.changes, orders })
+  const { admit, store } = await createAdmission(tx, { room, locked, changes: winners.changes, orders })
   if (admit !== undefined) {
     all = judgeOrders(placed, admit)
     winners = winnersOf(entries)

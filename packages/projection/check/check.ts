@@ -2,7 +2,7 @@ import { type RecordType, type RejectionReason, schemaIssues } from '@tally/cont
 import type { RejectedAt } from '@tally/dead-letters'
 import { type KafkaRecord, partitionOf, type RecordBatch } from '@tally/kafka'
 import { judgeBatch } from '../judge/judgeBatch.ts'
-import { openKept } from './kept.ts'
+import { createKept } from './kept.ts'
 import { type Mistake, mistakeBehind, wrongPartitioner } from './mistakes.ts'
 
 /** What is wrong with a record: the reason of its rejection, the field and what it takes. Never a value. */
@@ -24,9 +24,9 @@ export type Counts = { records: number; rejected: number; misplaced: number }
  * the records' partition is to be judged too. It remembers what was said of each entity (kept.ts), which decides a
  * `conflict` and a `contradiction`.
  */
-export function openCheck() {
+export function createCheck() {
   const counts: Counts = { records: 0, rejected: 0, misplaced: 0 }
-  const kept = openKept()
+  const kept = createKept()
 
   const check = (type: RecordType, batch: RecordBatch, partitions?: number): Finding[] => {
     const { partition, records } = batch

@@ -1,7 +1,7 @@
 import { type RecordType, recordExamples } from '@tally/contract'
 import { type KafkaRecord, partitionOf } from '@tally/kafka'
 import { expect, test } from 'vitest'
-import { openCheck } from './check.ts'
+import { createCheck } from './check.ts'
 
 const { organizations, events, orders, refunds } = recordExamples
 const eventKey = Buffer.from(orders.eventId)
@@ -16,7 +16,7 @@ const record = (value: unknown, key: Buffer | string | null = eventKey): KafkaRe
 })
 
 function check(one: KafkaRecord, { type = 'orders' as RecordType, partition = 0, partitions = 0 } = {}) {
-  const { check, counts } = openCheck()
+  const { check, counts } = createCheck()
   const batch = { topic: 'orders', partition, from: 7, next: 8, highWatermark: 8, records: [one] }
   const findings = check(type, batch, partitions === 0 ? undefined : partitions)
   return { findings, counts }
@@ -119,7 +119,7 @@ const batch = (...values: object[]) => ({
 })
 
 test('an event that changes its organization is a conflict, as in the projector', () => {
-  const { check } = openCheck()
+  const { check } = createCheck()
   expect(check('events', batch(events))).toEqual([])
   const moved = { ...events, version: 99, organizationId: '0b5a0000-0000-4000-8000-000000000002' }
   expect(check('events', batch(moved))).toMatchObject([{ reason: 'conflict', field: 'organizationId' }])
@@ -133,7 +133,7 @@ test.each([
 ] as const)(
   '%s: another record with the version of an earlier one is a contradiction, a repeat is not',
   (type, value, over) => {
-    const { check, counts } = openCheck()
+    const { check, counts } = createCheck()
     expect(check(type, batch(value, { ...value, unknown: 1 }))).toEqual([])
     const other = { ...value, ...over }
     const newer = { ...other, version: value.version + 1 }
@@ -151,7 +151,7 @@ test.each([
 )
 
 test('a refund that names another order is a conflict; another event has orders and refunds of its own', () => {
-  const { check } = openCheck()
+  const { check } = createCheck()
   const elsewhere = { ...refunds, orderId: 'another', version: 9 }
   expect(check('refunds', batch(refunds, elsewhere))).toMatchObject([
     { offset: 8, reason: 'conflict', field: 'orderId' },
@@ -159,7 +159,7 @@ test('a refund that names another order is a conflict; another event has orders 
 })
 
 test('how a record is written makes no other record of it', () => {
-  const { check } = openCheck()
+  const { check } = createCheck()
   const asText = (edit: (text: string) => string, value: object = orders) => ({
     ...record(null),
     value: Buffer.from(edit(JSON.stringify(value))),

@@ -61,7 +61,7 @@ const judges: { [Type in RecordType]: Judge<never> } = {
 }
 
 /** Opens the memory of a check: `judge` rejects what conflicts with or contradicts records that it judged before. */
-export function openKept() {
+export function createKept() {
   const known: Record<RecordType, Map<string, Kept>> = {
     organizations: new Map(),
     events: new Map(),

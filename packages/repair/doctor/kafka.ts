@@ -7,7 +7,7 @@ import {
   topicNames,
   topicStates,
 } from '@tally/kafka'
-import { openLogger, reasonOf, type Settings } from '@tally/platform'
+import { createLogger, reasonOf, type Settings } from '@tally/platform'
 import { type Finding, ok, warn } from './check.ts'
 import { type Reached, reach } from './reach.ts'
 
@@ -34,7 +34,7 @@ export function reachKafka(
     const silent = await silentBrokers(settings.kafka.brokers)
     const kafka = connectKafka(settings.kafka, {
       clientId: 'tally-doctor',
-      logger: openLogger('cli', 'silent'),
+      logger: createLogger('cli', 'silent'),
     })
     onOpen(() => kafka.close())
     const names = topicNames(settings.topicPrefix)

@@ -14,7 +14,7 @@ import {
 import { readOffsets } from '@tally/offsets'
 import { isTransient, type Postgres } from '@tally/platform'
 import { EventRoom, projectPieces } from '@tally/projection'
-import { openPositions, type Positions } from './positions.ts'
+import { createPositions, type Positions } from './positions.ts'
 import {
   belowEnds,
   ensurePartitions,
@@ -44,7 +44,7 @@ export type Follower = {
 
 const refreshMs = 300
 /** How long a batch at its target waits before it is read again; short, because other partitions wait for it. */
-const restMs = 100
+const pollIntervalMs = 100
 /** How long reading the last records may take while the live projector waits. */
 const tailMs = 20_000
 /** What a switch throws that is not possible yet: transient, as Postgres's own error of this SQLSTATE. */
@@ -69,7 +69,7 @@ export async function follow(
 
   const partitions = await ensurePartitions(deps, topics)
   await noteLogs(deps, topics)
-  const positions = openPositions(partitions, await readOffsets(shadow, topics))
+  const positions = createPositions(partitions, await readOffsets(shadow, topics))
   const refresh = async () => positions.follow(await readLiveOffsets(deps, topics))
   await refresh()
 
@@ -134,7 +134,7 @@ async function applyBatch(
   const key = partitionKey(batch)
   const target = positions.target(key)
   if (batch.from >= target) {
-    await sleep(restMs)
+    await sleep(pollIntervalMs)
     return batch.from
   }
   const next = await projectPieces(

@@ -6,10 +6,10 @@ import type { StoredOffset } from '@tally/offsets'
  * live tables (`follow`), except while it is held for a switch (`hold`): then the live projector waits at exactly this
  * offset.
  */
-export type Positions = ReturnType<typeof openPositions>
+export type Positions = ReturnType<typeof createPositions>
 
 /** `partitions`: the keys of all; `stored`: what the shadow has applied. */
-export function openPositions(partitions: string[], stored: StoredOffset[]) {
+export function createPositions(partitions: string[], stored: StoredOffset[]) {
   const targets = new Map<string, number>()
   const applied = new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset]))
   const held = new Set<string>()

@@ -15,7 +15,7 @@ order by event_id`.execute(tx)
 }
 
 /** The live events of these shards that are not in the topics; a removed one stays marked as that. */
-export async function surplusEvents(tx: Tx, shards: number[]): Promise<EventId[]> {
+export async function extraEvents(tx: Tx, shards: number[]): Promise<EventId[]> {
   const { rows } = await sql<{ event_id: EventId }>`
 select event_id from event_heads as kept
 where shard = any(${shards}::int[]) and not is_removed

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTransient, type Postgres } from '@tally/platform'
 import { sql } from 'kysely'
-import { describeLack, findLacking, refusal } from './lacking.ts'
-import type { SwitchDeps } from './meet.ts'
+import { describeMissing, findMissing, refusal } from './missing.ts'
 import { isSplit } from './shardEvents.ts'
 import { switchOrganizations } from './switchOrganizations.ts'
 import { switchShards } from './switchShards.ts'
+import type { SwitchDeps } from './whileInSync.ts'
 
 const switchTries = 5
 
@@ -32,10 +32,10 @@ export async function switchAll(deps: SwitchDeps): Promise<number> {
 }
 
 async function requireAll(deps: SwitchDeps, shards: number[]): Promise<void> {
-  const lacks = await withTries(() => findLacking(deps, shards))
-  if (lacks.length === 0) return
-  if (!deps.mayRemove) throw new Error(refusal(lacks, deps.topics))
-  deps.onRemoving(describeLack(lacks, deps.topics))
+  const missing = await withTries(() => findMissing(deps, shards))
+  if (missing.length === 0) return
+  if (!deps.mayRemove) throw new Error(refusal(missing, deps.topics))
+  deps.onRemoving(describeMissing(missing, deps.topics))
 }
 
 /** A switch that had to wait too long, or met the projector in a circle of locks, is rolled back and tried again. */

@@ -6,26 +6,26 @@ import { sql } from 'kysely'
 import { publishOrganizationsWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
 import { copyRows } from './copyRows.ts'
-import { requireAllPartitions, type SwitchDeps, storeReached, whileMet } from './meet.ts'
 import { shadowSchema } from './shadow.ts'
+import { requireAllPartitions, type SwitchDeps, storeReached, whileInSync } from './whileInSync.ts'
 
 /**
  * Switches the organizations, when the events of all `shards` are switched: their records as in the topic, and a new
- * revision of every list of events. Their events are met as well, so that the shadow knows all that events name; one
- * that neither the topic nor an event names is removed.
+ * revision of every list of events. Their events are read up to there as well, so that the shadow knows all that events
+ * name; one that neither the topic nor an event names is removed.
  */
 export async function switchOrganizations(deps: SwitchDeps, shards: number[]): Promise<void> {
   const topic = deps.topics.organizations
-  const met = { topics: [topic, deps.topics.events], partitions: [...new Set([0, ...shards])] }
-  const stamped = await whileMet(deps, met, async (tx, reached) => {
-    await requireAllPartitions(tx, met)
+  const synced = { topics: [topic, deps.topics.events], partitions: [...new Set([0, ...shards])] }
+  const stamped = await whileInSync(deps, synced, async (tx, reached) => {
+    await requireAllPartitions(tx, synced)
     const ids = await readIds(tx)
     await lockOrganizations(tx, ids)
     await copyRows(tx, 'organizations', ids)
     const revision = await nextRevision(tx)
     await stampOrganizations(tx, ids, revision)
     await noteRevision(tx, { topic, partition: 0, revision })
-    await storeReached(tx, met, reached)
+    await storeReached(tx, synced, reached)
     return ids.map(id => ({ id, revision }))
   })
   await publishOrganizationsWhole(deps, stamped)

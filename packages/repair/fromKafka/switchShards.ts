@@ -7,10 +7,10 @@ import { publishWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
 import { copyRows, removeRows } from './copyRows.ts'
 import { notYet } from './follow.ts'
-import { countLacking, isLacking, refusal } from './lacking.ts'
-import { ofShards, requireAllPartitions, type SwitchDeps, storeReached, whileMet } from './meet.ts'
+import { countMissing, isMissing, refusal } from './missing.ts'
 import { eventTables, shadowSchema } from './shadow.ts'
-import { isSplit, madeEvents, surplusEvents } from './shardEvents.ts'
+import { extraEvents, isSplit, madeEvents } from './shardEvents.ts'
+import { ofShards, requireAllPartitions, type SwitchDeps, storeReached, whileInSync } from './whileInSync.ts'
 
 /**
  * Switches one shard or all (`isTogether`) to what was read from the topics, in one transaction: from locking the
@@ -23,30 +23,30 @@ export async function switchShards(
   shards: number[],
   { isTogether }: { isTogether: boolean },
 ): Promise<number> {
-  const met = ofShards(deps, shards)
-  const { ids, surplus } = await whileMet(deps, met, async (tx, reached) => {
+  const synced = ofShards(deps, shards)
+  const { ids, extra } = await whileInSync(deps, synced, async (tx, reached) => {
     const made = await madeEvents(tx, shards)
-    const surplus = await surplusEvents(tx, shards)
-    await lockEvents(tx, new Map([...made, ...surplus.map(id => [id, 0] as const)]))
-    if (isTogether) await requireAllPartitions(tx, met)
+    const extra = await extraEvents(tx, shards)
+    await lockEvents(tx, new Map([...made, ...extra.map(id => [id, 0] as const)]))
+    if (isTogether) await requireAllPartitions(tx, synced)
     // Once more: a record of another shard may have been an event's first one there.
     else if (await isSplit(tx, shards[0] as number))
       throw notYet('an event has records in a shard that is not switched with this one')
-    // Once more: a topic may have been created again since `findLacking`.
-    const lack = deps.mayRemove ? undefined : await countLacking(tx, shards)
-    if (lack !== undefined && isLacking(lack)) throw new Error(refusal([lack], deps.topics))
-    await removeRows(tx, surplus)
+    // Once more: a topic may have been created again since `findMissing`.
+    const missing = deps.mayRemove ? undefined : await countMissing(tx, shards)
+    if (missing !== undefined && isMissing(missing)) throw new Error(refusal([missing], deps.topics))
+    await removeRows(tx, extra)
     for (const table of eventTables) await copyRows(tx, table, [...made.keys()])
 
     const revision = await nextRevision(tx)
     await stampMade(tx, [...made.keys()], revision)
     for (const shard of shards)
       await noteRevision(tx, { topic: deps.topics.events, partition: shard, revision })
-    await storeReached(tx, met, reached)
-    return { ids: [...made.keys()], surplus }
+    await storeReached(tx, synced, reached)
+    return { ids: [...made.keys()], extra }
   })
   await publishWhole(deps, ids)
-  for (const id of surplus) await deps.redis.del(deps.keys.event(id))
+  for (const id of extra) await deps.redis.del(deps.keys.event(id))
   return ids.length
 }
 

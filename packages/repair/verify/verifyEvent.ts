@@ -5,15 +5,15 @@ import { counterFindings } from '../count/counters.ts'
 import { recountEvent } from '../count/recount.ts'
 import type { RepairDeps } from '../deps.ts'
 import type { Difference, Finding } from '../differences.ts'
+import { type Convergence, type ConvergeTimeouts, convergeWithRedis } from './converge.ts'
 import { documentFields, fieldFindings } from './documents.ts'
 import type { Published } from './hash.ts'
-import { type Meeting, meetRedis, type Patience } from './settle.ts'
 
 export type Report = (difference: Difference) => void
 
 /**
  * Compares the stored counters of one event with recounted ones, in one snapshot, and the documents in Redis at that
- * snapshot's revision. `missed`: records arrived so fast that Redis was never met at the revision of a snapshot;
+ * snapshot's revision. `timed-out`: records arrived so fast that Redis was never met at the revision of a snapshot;
  * everything else is compared then. An event of which nothing is stored has no difference, nor has Redis if the
  * documents have expired; of a removed event only Redis is compared.
  */
@@ -21,27 +21,27 @@ export async function verifyEvent(
   { db, redis, keys }: RepairDeps,
   eventId: EventId,
   report: Report,
-  patience?: Patience,
-): Promise<Meeting> {
-  const meet = meetRedis(redis, keys.event(eventId), patience)
+  timeouts?: ConvergeTimeouts,
+): Promise<Convergence> {
+  const converge = convergeWithRedis(redis, keys.event(eventId), timeouts)
   for (;;) {
     const outcome = await inSnapshot(db, async snapshot => {
       const [head] = await readEventHeads(snapshot, [eventId])
-      if (head === undefined || head.revision === 0) return 'met'
-      const { meeting, published } = (await isExpired(snapshot, { redis, keys }, eventId))
+      if (head === undefined || head.revision === 0) return 'in-sync'
+      const { convergence, published } = (await isExpired(snapshot, { redis, keys }, eventId))
         ? expired
-        : await meet(head.revision)
-      if (meeting === 'again') return 'again'
-      await compare(snapshot, head, meeting === 'missed' ? undefined : published, finding =>
+        : await converge(head.revision)
+      if (convergence === 'again') return 'again'
+      await compare(snapshot, head, convergence === 'timed-out' ? undefined : published, finding =>
         report({ event: eventId, ...finding }),
       )
-      return meeting
+      return convergence
     })
     if (outcome !== 'again') return outcome
   }
 }
 
-const expired = { meeting: 'met', published: undefined } as const
+const expired = { convergence: 'in-sync', published: undefined } as const
 
 /** Whether the documents of a quiet event are not in Redis, where nothing keeps them. */
 async function isExpired(

@@ -1,6 +1,6 @@
 import { itemCountsOf, itemsOf, kpisOf, ordersByHour, paymentsOf, totalsOf } from './count.ts'
 import { figures } from './figures.ts'
-import { openDay, presentEvent, presentOrder } from './present.ts'
+import { currentDayOf, presentEvent, presentOrder } from './present.ts'
 import { type Any, at, compare, unique } from './words.ts'
 
 type Scope = { dayId?: number | null | undefined; areaId?: number | undefined }
@@ -78,5 +78,5 @@ function defaultDayOf(event: Any): number | null {
   const closed = event.days
     .filter((day: Any) => (day.closedAt ?? null) !== null)
     .sort((a: Any, b: Any) => at(b.closedAt) - at(a.closedAt) || b.dayId - a.dayId)
-  return (openDay(event) ?? closed[0])?.dayId ?? null
+  return (currentDayOf(event) ?? closed[0])?.dayId ?? null
 }

@@ -1,11 +1,11 @@
 import { type Any, at, compare, low, utc } from './words.ts'
 
 /** The day that has no end yet. */
-export const openDay = (event: Any) => event.days.find((day: Any) => (day.closedAt ?? null) === null)
+export const currentDayOf = (event: Any) => event.days.find((day: Any) => (day.closedAt ?? null) === null)
 
 /** An event as the API answers it. */
 export function presentEvent(event: Any) {
-  const open = openDay(event)
+  const open = currentDayOf(event)
   const currentDay = open ? { id: open.dayId, date: open.date, openedAt: utc(open.openedAt) } : null
   const { name, startDate } = event
   return { id: low(event.eventId), name, startDate: utc(startDate), isOpen: open !== undefined, currentDay }

@@ -1,4 +1,4 @@
-import { openDeadLetters } from '@tally/dead-letters'
+import { createDeadLetters } from '@tally/dead-letters'
 import type { OutgoingRecord, RecordBatch } from '@tally/kafka'
 import type { ProjectorDeps } from '@tally/projection'
 import { freshDatabase } from '../servers/database.ts'
@@ -33,7 +33,7 @@ export async function openHarness() {
     deadLetters,
     deps: {
       db: database.db,
-      deadLetters: openDeadLetters(producer, 't.dead-letters'),
+      deadLetters: createDeadLetters(producer, 't.dead-letters'),
     } satisfies ProjectorDeps,
     /** The documents of an event in Redis, by name. */
     readEvent: async (eventId: string) =>

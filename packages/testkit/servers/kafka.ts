@@ -16,7 +16,7 @@ import {
   type RecordBatch,
   type StartOffsets,
 } from '@tally/kafka'
-import { openLogger } from '@tally/platform'
+import { createLogger } from '@tally/platform'
 import type { Transaction } from 'kafkajs'
 import { onTestFinished } from 'vitest'
 import { until } from '../until.ts'
@@ -25,7 +25,7 @@ import { until } from '../until.ts'
 export const connectTo = (brokers: string): KafkaConnection =>
   connectKafka(
     { brokers: brokers.split(','), ssl: false },
-    { clientId: 'test', logger: openLogger('test', 'silent') },
+    { clientId: 'test', logger: createLogger('test', 'silent') },
   )
 
 /** A connection that is closed with the test. */

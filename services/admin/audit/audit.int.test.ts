@@ -1,4 +1,4 @@
-import { openLogger } from '@tally/platform'
+import { createLogger } from '@tally/platform'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -33,7 +33,7 @@ test('refused and limited sign-ins of an account leave entries, one per window i
 test('refused and limited sign-ins are logged with the address, never with an e-mail or a password', async () => {
   const logged: [fields: object, sentence: string][] = []
   const keep = (fields: object, sentence: string) => void logged.push([fields, sentence])
-  const logger = Object.assign(Object.create(openLogger('test', 'silent')), { info: keep, warn: keep })
+  const logger = Object.assign(Object.create(createLogger('test', 'silent')), { info: keep, warn: keep })
   const logging = await openFixture({ logger })
   const { email } = await newOffice(logging)
   for (const address of ['one@example.org', email])

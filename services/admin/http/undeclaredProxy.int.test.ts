@@ -1,9 +1,9 @@
-import { openLogger } from '@tally/platform'
+import { createLogger } from '@tally/platform'
 import { expect, test, vi } from 'vitest'
 import { newVisitor, openFixture } from '../test/fixture.ts'
 
 async function warningsWith(trustedProxies: string[], headers: Record<string, string>): Promise<unknown[]> {
-  const logger = openLogger('test', 'silent')
+  const logger = createLogger('test', 'silent')
   const warn = vi.spyOn(logger, 'warn')
   const fixture = await openFixture({ trustedProxies, logger })
   try {

@@ -1,12 +1,12 @@
 import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
-import { compareEvents, type ListedEvent, openDay, readEventsOf, readLastSales } from '@tally/figures'
+import { compareEvents, currentDay, type ListedEvent, readEventsOf, readLastSales } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
 import type { Format } from '../views/format.ts'
 
 /** An organization's events as the pages list them: open ones first, then the latest. */
 export async function eventsOf(db: Postgres, organizationId: OrganizationId): Promise<ListedEvent[]> {
   const events = (await readEventsOf(db, organizationId)).toSorted(compareEvents)
-  const isOpen = ({ days }: ListedEvent) => openDay(days) !== undefined
+  const isOpen = ({ days }: ListedEvent) => currentDay(days) !== undefined
   return [...events.filter(isOpen), ...events.filter(event => !isOpen(event))]
 }
 
@@ -34,7 +34,7 @@ export function eventLabel({ name, timeZone, days, lastSaleAt }: ActiveEvent, fo
   return [
     name,
     ...(first === undefined || last === undefined ? [] : [format.dates(first, last)]),
-    ...(openDay(days) === undefined ? [] : ['open']),
+    ...(currentDay(days) === undefined ? [] : ['open']),
     lastSaleAt === null ? 'nothing sold yet' : `last sale ${format.time(lastSaleAt, timeZone)}`,
   ].join(' · ')
 }

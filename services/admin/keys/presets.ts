@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { type ListedEvent, openDay } from '@tally/figures'
+import { currentDay, type ListedEvent } from '@tally/figures'
 import { type Fields, textOf } from '../http/forms.ts'
 import { type NewKeyTyped, nothingTyped, typedOf } from './newKeyForm.ts'
 
@@ -27,6 +27,6 @@ export function typedBefore(fields: Fields, events: ListedEvent[]): NewKeyTyped 
   const preset = presets.find(({ value }) => value === fields.for)
   if (preset === undefined)
     return { ...typedOf(fields), expires: textOf(fields, 'expires') || nothingTyped.expires }
-  const open: EventId | undefined = events.find(({ days }) => openDay(days) !== undefined)?.eventId
+  const open: EventId | undefined = events.find(({ days }) => currentDay(days) !== undefined)?.eventId
   return { ...nothingTyped, scopes: preset.scopes, eventId: open ?? '' }
 }

@@ -12,11 +12,11 @@ import {
 import {
   allAreas,
   composeTrendPoint,
+  currentDay,
   type DocumentOf,
   documentName,
   emptyDocument,
   itemCounts,
-  openDay,
   type PaymentFigures,
   type StoredEvent,
   topItems,
@@ -96,7 +96,7 @@ export const mostRows = 8
 export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: DayShown['statuses']): string {
   const { event, revision, asOfMs } = read
   const day = event.days.find(({ dayId }) => dayId === ref.dayId)
-  const open = openDay(event.days)
+  const open = currentDay(event.days)
   const before = dayBefore(event, ref.dayId)
   const opening = { day, timeZone: event.timeZone, asOfMs }
   const hours = documentOf(read, 'hours', ref)
@@ -143,7 +143,7 @@ const salesOf = (read: DayRead, ref: Where, { dayId }: EventDay) => ({
 
 function trendOf(read: DayRead, ref: Where, { date, days }: ReturnType<typeof datesOf>[number]) {
   const kpis = days.map(({ dayId }) => documentOf(read, 'kpis', { ...ref, dayId }))
-  const shown = openDay(days) ?? (days.at(-1) as EventDay)
+  const shown = currentDay(days) ?? (days.at(-1) as EventDay)
   return { ...composeTrendPoint(date, kpis), dayId: shown.dayId, isOpen: shown.closedAt === null }
 }
 

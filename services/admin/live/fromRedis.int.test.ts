@@ -3,7 +3,7 @@ import { publishEvents } from '@tally/publication'
 import { expect, test, vi } from 'vitest'
 import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
 import type { DayRef } from './day.ts'
-import { openRedisDays, type RedisDay } from './fromRedis.ts'
+import { createRedisDays, type RedisDay } from './fromRedis.ts'
 
 const fixture = useFixture()
 
@@ -40,7 +40,7 @@ const nameIn = (day: RedisDay) => (typeof day === 'object' ? day.event.name : da
 
 test('the record of an event is read again when it has changed, and not when only its figures have', async () => {
   const ref = await publishedDay()
-  const read = openRedisDays(fixture.deps, [`${fixture.deps.topicPrefix}.events`])
+  const read = createRedisDays(fixture.deps, [`${fixture.deps.topicPrefix}.events`])
   const reading = vi.spyOn(fixture.deps.redis, 'hget')
   const first = await read(ref, undefined)
   await publishNext(ref)
@@ -63,7 +63,7 @@ test('days that are read together are one command for 8 events, and each gets it
   const refs = await Promise.all(Array.from({ length: 10 }, publishedDay))
   for (const [orders, { eventId }] of refs.entries())
     await redis.hset(keys.event(eventId), 'kpis:41:0', JSON.stringify({ totalOrders: orders }))
-  const read = openRedisDays(fixture.deps, [`${topicPrefix}.events`])
+  const read = createRedisDays(fixture.deps, [`${topicPrefix}.events`])
   const reading = vi.spyOn(redis, 'readDocumentsOfEach')
   const days = await Promise.all(refs.map(ref => read(ref, undefined)))
   expect(days.map(day => typeof day === 'object' && day.documents.get('kpis:41:0'))).toEqual(

@@ -1,5 +1,5 @@
 import type { ReadModelRedis, RedisKeys } from '@tally/publication'
-import { type Needs, openLooks, openRedisReads } from '@tally/views'
+import { createLooks, createRedisReads, type Needs } from '@tally/views'
 import { type DayRead, type DayRef, dayOf } from './day.ts'
 import { wantedNames } from './wanted.ts'
 
@@ -11,11 +11,11 @@ export type RedisDay = DayRead | 'missing' | 'old'
  */
 export type RedisDays = (ref: DayRef, last: DayRead | undefined) => Promise<RedisDay>
 
-export function openRedisDays(
+export function createRedisDays(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   topics: string[],
 ): RedisDays {
-  const fromRedis = openRedisReads({ redis, keys, look: openLooks({ redis, keys }, topics) })
+  const fromRedis = createRedisReads({ redis, keys, look: createLooks({ redis, keys }, topics) })
   return async (ref, last) => {
     const cached = last && { eventId: ref.eventId, revision: last.revision, event: last.event }
     const needs: Needs = (event, revision) => (revision === last?.revision ? [] : wantedNames(event, ref))

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allAreas } from '@tally/figures'
 import { type Beat, type Composition, type DayRef, type DayShown, livePage } from './day.ts'
-import { openRedisDays } from './fromRedis.ts'
-import { type DayReader, type LiveDeps, openDayReader } from './reader.ts'
+import { createRedisDays } from './fromRedis.ts'
+import { createDayReader, type DayReader, type LiveDeps } from './reader.ts'
 import { serverSentEvent } from './serverSentEvent.ts'
-import { openStatusReader } from './statuses.ts'
+import { createStatusReader } from './statuses.ts'
 
 /**
  * A screen that shows a day: it gets the bytes of server-sent events, `day` (its composition) and `beat` (Beat) when
@@ -36,7 +36,7 @@ type Watched = {
   done: Promise<void>
 }
 
-function tell(watched: Watched, beat: Beat, shown: string | undefined): void {
+function notify(watched: Watched, beat: Beat, shown: string | undefined): void {
   if (shown === undefined) {
     const event = Buffer.from(beatEvent(beat))
     for (const watcher of watched.watchers) watcher.onBeat(event)
@@ -51,7 +51,7 @@ const beatEvent = (beat: Beat) => serverSentEvent('beat', JSON.stringify(beat))
 export function openLiveHub(deps: LiveDeps): LiveHub {
   const days = new Map<string, Watched>()
   const closing = new AbortController()
-  const reads = { fromRedis: openRedisDays(deps, deps.topics), statusesOf: openStatusReader(deps.db) }
+  const reads = { fromRedis: createRedisDays(deps, deps.topics), statusesOf: createStatusReader(deps.db) }
 
   let nextLook: Promise<void> | undefined
   /** The same for all days, so that their reads share round trips. */
@@ -72,7 +72,7 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
         watched.beat = beat
         if (shown === undefined && performance.now() < beatAtMs) continue
         beatAtMs = performance.now() + beatEveryMs
-        tell(watched, beat, shown)
+        notify(watched, beat, shown)
       } catch (error) {
         // Without a beat the screen reports that the connection is lost, until there is one again.
         deps.logger.debug({ err: error, ...ref }, 'a live screen cannot be updated; trying again')
@@ -93,7 +93,7 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
     days.set(key, watched)
     // After the first watcher is there.
     watched.done = Promise.resolve().then(() =>
-      follow(key, watched, openDayReader(deps, reads, ref, composition), ref),
+      follow(key, watched, createDayReader(deps, reads, ref, composition), ref),
     )
     return watched
   }
@@ -110,7 +110,7 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
     },
     async read(ref) {
       try {
-        const { beat, shown } = await openDayReader(deps, reads, ref)()
+        const { beat, shown } = await createDayReader(deps, reads, ref)()
         return shown === undefined ? undefined : { beat, day: JSON.parse(shown) }
       } catch (error) {
         deps.logger.debug({ err: error, ...ref }, 'a live page is sent without figures')

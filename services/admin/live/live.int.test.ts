@@ -13,7 +13,7 @@ import { sell as sellIn } from '../test/sell.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
 import { openSharedPlaces } from './places.ts'
-import { openDayReader } from './reader.ts'
+import { createDayReader } from './reader.ts'
 
 const fixture = useFixture()
 
@@ -107,7 +107,7 @@ test('while neither Redis nor Postgres answers, no look at a day succeeds', asyn
   const db = new Proxy(fixture.db, { get: get as never })
   const deps = { ...fixture.deps, db, topics: [`${fixture.deps.topicPrefix}.events`] }
   const fromRedis = () => Promise.reject(new Error('down'))
-  const look = openDayReader(deps, { fromRedis, statusesOf: () => Promise.reject(new Error('down')) }, ref)
+  const look = createDayReader(deps, { fromRedis, statusesOf: () => Promise.reject(new Error('down')) }, ref)
   expect((await look()).shown).toContain('"totalOrders":3')
   isDown = true
   const isLost = () =>

@@ -39,7 +39,7 @@ const statusPatienceMs = 500
  * that do not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published.
  * Rejects if neither answers.
  */
-export function openDayReader(
+export function createDayReader(
   { db, redis, keys, topics, logger }: LiveDeps,
   { fromRedis, statusesOf }: SharedReads,
   ref: DayRef,

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
 import { openLiveHub } from './hub.ts'
-import { openStatusReader } from './statuses.ts'
+import { createStatusReader } from './statuses.ts'
 
 const fixture = useFixture()
 
@@ -55,7 +55,7 @@ insert into daily_counters
 values (${sold}, 41, 0, 1, 2, 3, 4, 5, 6, 7, 0, 0), (${sold}, 41, 1, 1, 2, 99, 4, 5, 6, 7, 0, 0),
   (${sold}, 42, 0, 1, 2, 99, 4, 5, 6, 7, 0, 0)`.execute(fixture.db)
   const reading = vi.spyOn(fixture.db, 'getExecutor')
-  const statusesOf = openStatusReader(fixture.db)
+  const statusesOf = createStatusReader(fixture.db)
   const days = [unsold, sold, unsold].map(eventId => statusesOf({ eventId, dayId: 41 }))
   const read = await Promise.all([...days, statusesOf({ eventId: sold, dayId: 41, areaId: 1 })])
   const ofSold = {

@@ -10,7 +10,7 @@ const collectMs = 10
 /** Reads a day's orders by status, which only Postgres has. */
 export type StatusReader = (ref: DayRef) => Promise<Record<OrderStatus, number>>
 
-export function openStatusReader(db: Postgres): StatusReader {
+export function createStatusReader(db: Postgres): StatusReader {
   const loader = new DataLoader((refs: readonly DayRef[]) => readStatuses(db, refs), {
     cache: false,
     batchScheduleFn: read => void setTimeout(read, collectMs),

@@ -20,7 +20,7 @@ const prefix = '1.'
  * A sealer with keys of 64 hexadecimal digits each; undefined without any. The owner is authenticated with the text: a
  * secret that was copied into another administrator's row cannot be opened.
  */
-export function openSealer(hexKeys: string[]): Sealer | undefined {
+export function createSealer(hexKeys: string[]): Sealer | undefined {
   const keys = hexKeys.map(key => Buffer.from(key, 'hex'))
   const [first] = keys
   if (first === undefined) return undefined

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { openSealer, type Sealer } from './sealing.ts'
+import { createSealer, type Sealer } from './sealing.ts'
 
 const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
-const sealerOf = (...keys: string[]) => openSealer(keys) as Sealer
+const sealerOf = (...keys: string[]) => createSealer(keys) as Sealer
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 
 test('a sealed secret is opened for its owner only, and never looks the same twice', () => {
@@ -35,5 +35,5 @@ test('an earlier key still opens what it sealed, and the first one seals', () =>
 })
 
 test('without a key there is no sealer', () => {
-  expect(openSealer([])).toBeUndefined()
+  expect(createSealer([])).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { codeOf, secretIn, withApp } from '../test/apps.ts'
 import { newOffice, newVisitor, openFixture, resetPath, signedIn, useFixture } from '../test/fixture.ts'
-import { openSealer } from './sealing.ts'
+import { createSealer } from './sealing.ts'
 import { sealSecrets } from './secrets.ts'
 import { useCode } from './store.ts'
 
@@ -89,13 +89,13 @@ test('a secret is encrypted in Postgres for its administrator, while it is set u
 
 test('at the start, secrets of an earlier key are encrypted with the first key', async () => {
   const { organizationId, secret } = await withApp(fixture)
-  const rotated = openSealer(['6'.repeat(64), '5'.repeat(64)])
+  const rotated = createSealer(['6'.repeat(64), '5'.repeat(64)])
   expect(await sealSecrets(fixture.db, rotated)).toBe(0)
-  const later = { db: fixture.db, sealer: openSealer(['6'.repeat(64)]) }
+  const later = { db: fixture.db, sealer: createSealer(['6'.repeat(64)]) }
   const { id } = await storedSecret(organizationId)
   expect(await useCode(later, id, codeOf(secret))).toBe('app')
   expect(await sealSecrets(fixture.db, undefined)).toBeGreaterThanOrEqual(1)
-  await sealSecrets(fixture.db, openSealer(['5'.repeat(64), '6'.repeat(64)]))
+  await sealSecrets(fixture.db, createSealer(['5'.repeat(64), '6'.repeat(64)]))
 })
 
 test('without its key a second factor is still asked for, and only recovery codes pass', async () => {

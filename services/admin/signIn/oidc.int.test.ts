@@ -6,7 +6,7 @@ import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 import { limits } from './attempts.ts'
-import { openOidc } from './oidc.ts'
+import { createOidc } from './oidc.ts'
 
 /** The claims of the provider's accounts, by subject. */
 const accounts = new Map<string, { email: string; email_verified: boolean }>()
@@ -15,7 +15,7 @@ let provider: Server
 let issuer: string
 let fixture: Fixture
 const openProvider = (at = issuer) =>
-  openOidc({
+  createOidc({
     issuer: at,
     clientId: 'tally',
     clientSecret: 'a secret of the provider',

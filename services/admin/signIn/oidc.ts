@@ -48,7 +48,7 @@ const freshSeconds = 600
 const claimsOfFresh = JSON.stringify({ id_token: { auth_time: { essential: true } } })
 
 /** The code flow with PKCE, state and nonce. The first sign-in discovers the provider's endpoints. */
-export function openOidc({ issuer, clientId, clientSecret, adminUrl, trustsEmail }: OidcSettings): Oidc {
+export function createOidc({ issuer, clientId, clientSecret, adminUrl, trustsEmail }: OidcSettings): Oidc {
   const redirectUri = `${adminUrl}${callbackPath}`
   let discovering: Promise<client.Configuration> | undefined
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 import { type Behaviour, startStubProvider } from '../test/stubProvider.ts'
-import { type Oidc, openOidc } from './oidc.ts'
+import { createOidc, type Oidc } from './oidc.ts'
 
 let provider: Awaited<ReturnType<typeof startStubProvider>>
 let fixture: Fixture
@@ -138,7 +138,7 @@ const cases: Case[] = [
 function signInThrough(trustsEmail: boolean) {
   const { issuer } = provider
   const adminUrl = 'http://admin.test'
-  oidc = openOidc({ issuer, clientId: 'tally', clientSecret: 'x', adminUrl, trustsEmail })
+  oidc = createOidc({ issuer, clientId: 'tally', clientSecret: 'x', adminUrl, trustsEmail })
   const visitor = newVisitor(fixture.app)
   const through = async (path: string) => {
     const sent = String((await visitor.get(path)).headers.location)

@@ -7,13 +7,13 @@ const keptMs = 30 * 60_000
 /** The platform team is a few people; anything above is left out. */
 const mostKept = 100
 
-export type Recall = ReturnType<typeof openRecall>
+export type Recall = ReturnType<typeof createRecall>
 
 /**
  * Finds sessions, and keeps those of the platform team that this process has read in the last 30 minutes: where
  * `mayRecall`, one of them holds while Postgres does not answer. Every other request fails then.
  */
-export function openRecall(nowMs: () => number = Date.now) {
+export function createRecall(nowMs: () => number = Date.now) {
   const kept = new Map<string, { session: Session; readAtMs: number }>()
   /** How often something was forgotten: what was read before that is not kept after it. */
   let forgotten = 0

@@ -1,6 +1,6 @@
 import type { Postgres } from '@tally/platform'
 import { expect, test } from 'vitest'
-import { openRecall } from './recall.ts'
+import { createRecall } from './recall.ts'
 
 const minuteMs = 60_000
 const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
@@ -20,7 +20,7 @@ function given({ isPlatform }: { isPlatform: boolean }) {
     { sessionId: 1, administratorId: 'anna', isPlatform, isStale: false, hasApp: false, hasPasskey: false },
   ]
   let nowMs = 0
-  const recall = openRecall(() => nowMs)
+  const recall = createRecall(() => nowMs)
   const ask = (mayRecall = true) =>
     recall.find(
       postgres(() => answer()),

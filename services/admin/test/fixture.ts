@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { beginReset, createAdministrator, hashPassword, passwordCost } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import { openLogger, openMetrics, whenReady } from '@tally/platform'
+import { createLogger, createMetrics, whenReady } from '@tally/platform'
 import { openPostgres } from '@tally/schema'
 import { asRole, freshDatabase } from '@tally/testkit/servers/database'
 import { connectTo } from '@tally/testkit/servers/kafka'
@@ -13,8 +13,8 @@ import { buildAdmin } from '../app.ts'
 import type { AdminDeps } from '../deps.ts'
 import { openLiveHub } from '../live/hub.ts'
 import { adminMetrics } from '../metrics.ts'
-import { openSealer } from '../secondFactor/sealing.ts'
-import { openRecall } from '../signIn/recall.ts'
+import { createSealer } from '../secondFactor/sealing.ts'
+import { createRecall } from '../signIn/recall.ts'
 
 export const password = 'a long enough password'
 
@@ -29,7 +29,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   const { kafkaBrokers, redisUrl } = inject('servers')
   const database = await freshDatabase()
   const prefix = `test-${randomBytes(6).toString('hex')}`
-  const logger = openLogger('test', 'silent')
+  const logger = createLogger('test', 'silent')
   const redis = openWholeRedis(redisUrl, {
     name: 'test',
     commandTimeoutMs: 60_000,
@@ -55,12 +55,12 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     lastHour: () => [],
     logger,
     oidc: undefined,
-    recall: openRecall(),
+    recall: createRecall(),
     allowsPasswords: true,
     passwordCost: cheapCost,
     requiresSecondFactor: false,
-    sealer: openSealer(['5'.repeat(64)]),
-    metrics: adminMetrics(openMetrics('admin')),
+    sealer: createSealer(['5'.repeat(64)]),
+    metrics: adminMetrics(createMetrics('admin')),
     topicPrefix: prefix,
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
     apiUrl: 'http://api.test',

@@ -16,7 +16,7 @@ import type { LogState } from './state.ts'
 const judgeAfterMs = [0, 50, 100, 200, 400]
 
 /** Checks of partitions that are being read or held: once a second, and when a broker refuses a fetch. */
-export function openChecks({ kafka, onMoved }: LogsDeps, state: LogState, stalls: Stalls) {
+export function createChecks({ kafka, onMoved }: LogsDeps, state: LogState, stalls: Stalls) {
   /** Reports a batch that cannot be decoded; returns whether the partition still stands in front of it. */
   const checkUndecodable = async (stored: StoredLog): Promise<boolean> => {
     const consumer = state.consumer()

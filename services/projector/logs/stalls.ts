@@ -11,7 +11,7 @@ type Deps = { db: Postgres; metrics: Pick<ProjectorMetrics, 'stalled'>; logger: 
  * Reports partitions that stand still everywhere at once: with an error in the log when it begins, a metric, the text
  * for `/readyz`, and a row in Postgres for the commands and the operations page.
  */
-export function openStalls({ db, metrics, logger }: Deps) {
+export function createStalls({ db, metrics, logger }: Deps) {
   const stalls = new Map<string, TopicPartition & Stalled & { isNoted: boolean }>()
   const labels = ({ topic, partition }: TopicPartition, state: StallState) => ({
     topic,
@@ -61,4 +61,4 @@ export function openStalls({ db, metrics, logger }: Deps) {
     },
   }
 }
-export type Stalls = ReturnType<typeof openStalls>
+export type Stalls = ReturnType<typeof createStalls>

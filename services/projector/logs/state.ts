@@ -10,7 +10,7 @@ import { noteTopicIds, readLogs, type StoredLog } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
 
 /** What a projector knows about the logs of its partitions: which are assigned, which were checked, which are held. */
-export function openLogState(db: Postgres, topics: string[]) {
+export function createLogState(db: Postgres, topics: string[]) {
   /** The identity of the log that was compared with the stored offset. */
   const checked = new Map<string, LogIdentity>()
   /** Partitions that are not read until a check succeeds. */
@@ -62,4 +62,4 @@ export function openLogState(db: Postgres, topics: string[]) {
     consumer: (): Consumer | undefined => consumer,
   }
 }
-export type LogState = ReturnType<typeof openLogState>
+export type LogState = ReturnType<typeof createLogState>

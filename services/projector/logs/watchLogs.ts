@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, partOf } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
-import type { Logs } from './openLogs.ts'
+import type { Logs } from './logs.ts'
 
 /** How soon a topic that was created again is noticed without new records, and an operator's command takes effect. */
 const everyMs = 1_000

@@ -5,7 +5,7 @@ import { projectBatch } from '@tally/projection'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPublisher } from './publisher.ts'
+import { createPublisher } from './publisher.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -29,7 +29,7 @@ test.each([1, 2, 3])(
   'differences add up to what Postgres has after each of 60 flushes (seed %i)',
   async seed => {
     const random = numbersFrom(seed)
-    const publisher = openPublisher(harness)
+    const publisher = createPublisher(harness)
     const eventId = newEventId()
     const put = async (type: 'events' | 'orders', ...values: Record<string, unknown>[]) => {
       const batch = batchOf(topics[type], next[type], values)

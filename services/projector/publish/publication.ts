@@ -1,8 +1,8 @@
 import { readEpoch } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
 import {
+  createEpochs,
   eventRevisionField,
-  openEpochs,
   type PublishDeps,
   type Published,
   publishEvents,
@@ -13,7 +13,7 @@ import {
 } from '@tally/publication'
 import type { Pending } from './pending.ts'
 
-export type Publish = ReturnType<typeof openPublication>
+export type Publish = ReturnType<typeof createPublication>
 export type PublicationDeps = {
   db: Postgres
   redis: ReadModelRedis
@@ -29,9 +29,9 @@ export type PublicationDeps = {
  * for them in the hashes of their shards, those of each shard in one step. A crash in between leaves documents that no
  * mark vouches for; the next owner of the partition publishes them again.
  */
-export function openPublication({ db, redis, keys, onNewEpoch = () => {} }: PublicationDeps) {
+export function createPublication({ db, redis, keys, onNewEpoch = () => {} }: PublicationDeps) {
   let isNewEpoch = false
-  const epochs = openEpochs({ redis, keys }, () => {
+  const epochs = createEpochs({ redis, keys }, () => {
     isNewEpoch = true
   })
 

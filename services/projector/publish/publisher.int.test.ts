@@ -8,7 +8,7 @@ import { openWholeRedis } from '@tally/testkit/servers/redis'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
-import { openPublisher, type Publisher } from './publisher.ts'
+import { createPublisher, type Publisher } from './publisher.ts'
 
 let harness: Harness
 let eventId: string
@@ -74,7 +74,7 @@ function openPublisherThatLearns(more: Effects): Publisher {
     return harness.redis.enterEpoch(...of)
   }
   const redis = Object.assign(Object.create(harness.redis), { enterEpoch })
-  const publisher = openPublisher({ ...harness, redis })
+  const publisher = createPublisher({ ...harness, redis })
   return publisher
 }
 
@@ -106,7 +106,7 @@ const whole = async (orders: number, sales: number) => ({
 })
 
 test('what a batch changed is published at its revision', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
   await publisher.flush()
@@ -114,21 +114,21 @@ test('what a batch changed is published at its revision', async () => {
 })
 
 test('a crash between commit and publish is healed by the next owner', async () => {
-  const first = openPublisher(harness)
+  const first = createPublisher(harness)
   await openFestival(first)
   await sell(first)
   await first.flush()
   await sell()
   expect(await published()).toMatchObject({ orders: 1 })
 
-  const second = openPublisher(harness)
+  const second = createPublisher(harness)
   expect(await heal(second)).toBe(true)
   expect(await published()).toEqual(await whole(2, 34))
   expect(await heal(second)).toBe(false)
 })
 
 test('of an event without a record Redis has nothing; its record brings everything', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   const id = eventId as EventId
   await harness.redis.hset(harness.keys.event(id), 'revision', '1')
   await sell(publisher)
@@ -145,7 +145,7 @@ test('of an event without a record Redis has nothing; its record brings everythi
 })
 
 test('a publisher that knows only the last of several batches publishes the event whole', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await openFestival(publisher)
   await sell(publisher, { areaId: 1 })
   await publisher.flush()
@@ -158,7 +158,7 @@ test('a publisher that knows only the last of several batches publishes the even
 })
 
 test('an event that changes while it is published is published with that change, not whole', async () => {
-  const first = openPublisher(harness)
+  const first = createPublisher(harness)
   await openFestival(first)
   await sell(first, { areaId: 2 })
   await first.flush()
@@ -176,7 +176,7 @@ test('an event that changes while it is published is published with that change,
 })
 
 test('a mark vouches for an event that the flush before has published with its change, if Redis lost that', async () => {
-  const first = openPublisher(harness)
+  const first = createPublisher(harness)
   await openFestival(first)
   await sell(first)
   await first.flush()
@@ -198,7 +198,7 @@ test('a mark vouches for an event that the flush before has published with its c
 })
 
 test('differences with another batch between them are not merged: the event is published whole', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
   await sell(publisher, { areaId: 1 })
@@ -211,7 +211,7 @@ test('differences with another batch between them are not merged: the event is p
 })
 
 test('Redis that lost all of its data is filled again', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
   await publisher.flush()
@@ -227,7 +227,7 @@ test('Redis that lost all of its data is filled again', async () => {
 })
 
 test('a Redis that came back from an old snapshot is brought up to date with Postgres', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
   await publisher.flush()
@@ -246,7 +246,7 @@ test('a Redis that came back from an old snapshot is brought up to date with Pos
 })
 
 test('a late publisher never replaces newer figures with older ones', async () => {
-  const [late, quick] = [openPublisher(harness), openPublisher(harness)]
+  const [late, quick] = [createPublisher(harness), createPublisher(harness)]
   await openFestival(late)
   await sell(late)
   await sell(quick)
@@ -265,7 +265,7 @@ test('what could not be published is kept and published by the next flush', asyn
     onError: () => {},
   })
   await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
-  const publisher = openPublisher({ db: harness.db, redis, keys: harness.keys })
+  const publisher = createPublisher({ db: harness.db, redis, keys: harness.keys })
   await openFestival(publisher)
   await sell(publisher)
   await relay.cut()
@@ -279,7 +279,7 @@ test('what could not be published is kept and published by the next flush', asyn
 })
 
 test('changes of a partition that is behind wait for the batch that catches up', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
   await sell(publisher, {}, { isBehind: true })
@@ -298,7 +298,7 @@ test('changes of a partition that is behind wait for the batch that catches up',
 })
 
 test('changes of a partition that is behind wait two seconds at most', async () => {
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
   const began = performance.now()

@@ -5,13 +5,13 @@ import { areaOf, type Unpublished } from '@tally/publication'
 import { Backlog } from './backlog.ts'
 import { findMissing } from './missing.ts'
 import { whole } from './pending.ts'
-import { openPublication, type PublicationDeps, type Publish } from './publication.ts'
+import { createPublication, type PublicationDeps, type Publish } from './publication.ts'
 import { Schedule } from './schedule.ts'
 
 /** If `heal` finds more events than this, they go to the backlog, so that live figures do not wait for them. */
 const fewEvents = 20
 
-export type Publisher = ReturnType<typeof openPublisher>
+export type Publisher = ReturnType<typeof createPublisher>
 export type PublisherDeps = PublicationDeps & {
   /** Called with the duration of each flush that had something to publish. */
   onPublished?: (tookMs: number) => void
@@ -25,11 +25,11 @@ export type PublisherDeps = PublicationDeps & {
  *   due.
  * - The backlog has what Redis lost. `drain` publishes it piece by piece, with a flush after each piece.
  */
-export function openPublisher(deps: PublisherDeps) {
+export function createPublisher(deps: PublisherDeps) {
   const schedule = new Schedule()
   const backlog = new Backlog()
   return {
-    ...openRuns(schedule, backlog, openPublication(deps), deps.onPublished),
+    ...createRuns(schedule, backlog, createPublication(deps), deps.onPublished),
 
     /** Adds what a committed batch changed; if the partition is behind, it is held back for up to 2 s. */
     add(
@@ -84,7 +84,7 @@ export function openPublisher(deps: PublisherDeps) {
  * the same documents twice. Callers that ask for a flush before the next one has begun share it, and so do concurrent
  * calls of `drain`.
  */
-function openRuns(
+function createRuns(
   schedule: Schedule,
   backlog: Backlog,
   publish: Publish,

@@ -28,7 +28,7 @@ export type AsOf = {
   reached(): PartitionEnd[]
 }
 
-export function openAsOf(): AsOf {
+export function createAsOf(): AsOf {
   const ends = new Map<string, PartitionEnd[]>()
   const applied = new Map<string, number>()
   let lastNotedMs = 0

@@ -23,7 +23,7 @@ export type Attempt = (step: Step, work: () => Promise<void>) => Promise<boolean
  * A transient error is logged at debug level. Any other is logged as an error, and again only after its step has
  * succeeded or has failed with a different one: a step that always fails would fill the log with 2.5 lines per second.
  */
-export function openAttempts({
+export function createAttempts({
   metrics,
   logger,
 }: {

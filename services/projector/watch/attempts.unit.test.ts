@@ -1,11 +1,11 @@
-import { openLogger } from '@tally/platform'
+import { createLogger } from '@tally/platform'
 import { expect, test, vi } from 'vitest'
-import { openAttempts } from './attempts.ts'
+import { createAttempts } from './attempts.ts'
 
 function openHarness() {
-  const logger = openLogger('test', 'silent')
+  const logger = createLogger('test', 'silent')
   const logged = vi.spyOn(logger, 'error')
-  const attempt = openAttempts({ metrics: { failures: { inc() {} } } as never, logger })
+  const attempt = createAttempts({ metrics: { failures: { inc() {} } } as never, logger })
   return { attempt, logged }
 }
 const succeed = async () => {}

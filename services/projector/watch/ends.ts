@@ -1,5 +1,5 @@
 import { describeTopics, type KafkaConnection, logEnds, type TopicPartition } from '@tally/kafka'
-import type { Logs } from '../logs/openLogs.ts'
+import type { Logs } from '../logs/logs.ts'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { AsOf } from './asOf.ts'
 

@@ -12,7 +12,7 @@ export type Refusals = {
   notReady(): string | undefined
 }
 
-export function openRefusals({
+export function createRefusals({
   metrics,
   logger,
 }: {

@@ -26,7 +26,7 @@ export type FoundRevision = { published: string | null; noted: string | null }
  * whenever it is read. The step that reads a page for the second time continues with the next page, so that busy events
  * do not delay a round.
  */
-export function openRound<Head extends HeadRevision<string>>(
+export function createRound<Head extends HeadRevision<string>>(
   readPage: (shards: number[], after: Head | undefined, limit: number) => Promise<Head[]>,
   readRedis: (head: Head) => Promise<FoundRevision>,
 ) {

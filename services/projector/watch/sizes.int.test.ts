@@ -1,4 +1,4 @@
-import { openMetrics } from '@tally/platform'
+import { createMetrics } from '@tally/platform'
 import { projectBatch } from '@tally/projection'
 import { batchOf, type Harness, shard, topics } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
@@ -6,14 +6,14 @@ import { anEvent, anOrder, newEventId, newOrganizationId } from '@tally/testkit/
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { projectorMetrics } from '../metrics.ts'
-import { openPublisher } from '../publish/publisher.ts'
+import { createPublisher } from '../publish/publisher.ts'
 import { Sizes } from './sizes.ts'
 
 const keeps = [{ topic: topics.organizations, partition: 0 }]
 
 /** Measures as a projector that was just started does; returns the series by metric and organization. */
 async function measured(harness: Harness, assigned = keeps) {
-  const { registry, ...metrics } = openMetrics('projector')
+  const { registry, ...metrics } = createMetrics('projector')
   const { organizationRows, organizationRedisBytes } = projectorMetrics({ registry, ...metrics }, [])
   const sizes = new Sizes({
     ...harness,
@@ -36,7 +36,7 @@ test('the large organizations are measured, and events without a record; the oth
   eventId,
 }) => {
   const [organizationId, unknown] = [newOrganizationId(), newEventId()]
-  const publisher = openPublisher(harness)
+  const publisher = createPublisher(harness)
   const { effects } = await projectBatch(
     harness.deps,
     'events',

@@ -2,7 +2,7 @@ import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { StoredOffset } from '@tally/offsets'
 import { answers } from '@tally/platform'
 import type { RaisedAsOf } from '@tally/publication'
-import { openAttempts } from './attempts.ts'
+import { createAttempts } from './attempts.ts'
 import type { WatchDeps } from './deps.ts'
 import { noteEnds } from './ends.ts'
 import { hasAdded, isHeldBack, raiseInPostgres, raiseInRedis } from './raise.ts'
@@ -33,9 +33,9 @@ export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  * raises the watermarks of the partitions of which all is published already (the script in Redis checks that), and
  * ends. Otherwise `asOf` of all events would stand still for as long as the documents of one take.
  */
-export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
+export function createTick(deps: WatchDeps, isStopping: () => boolean): Tick {
   const { asOf, publisher, walk, sizes, assigned, refusals } = deps
-  const attempt = openAttempts(deps)
+  const attempt = createAttempts(deps)
   let draining: Promise<boolean> | undefined
   const endsNoted = once((partitions: TopicPartition[], stored: Stored) =>
     attempt('note ends', () => learnEnds(deps, partitions, stored)),

@@ -5,8 +5,8 @@ import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testki
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openPublisher, type Publisher } from '../publish/publisher.ts'
-import { openWalk, type Walk } from './walk.ts'
+import { createPublisher, type Publisher } from '../publish/publisher.ts'
+import { createWalk, type Walk } from './walk.ts'
 
 let harness: Harness
 let publisher: Publisher
@@ -24,8 +24,8 @@ beforeEach(async () => {
   await harness.db.deleteFrom('organizations').execute()
   await harness.db.deleteFrom('shard_offsets').execute()
   for (const topic of Object.values(topics)) await ensureOffsets(harness.db, topic, [shard])
-  publisher = openPublisher(harness)
-  walk = openWalk({
+  publisher = createPublisher(harness)
+  walk = createWalk({
     ...harness,
     publisher,
     eventsTopic: topics.events,
@@ -216,7 +216,7 @@ test('the last piece of a backlog stores the revisions of earlier pieces again, 
       }
     },
   })
-  const healing = openPublisher({ db: harness.db, redis, keys: harness.keys })
+  const healing = createPublisher({ db: harness.db, redis, keys: harness.keys })
   expect(await healing.heal({ topic: topics.events, partition: shard }, await stored())).toBe(true)
   await healing.drain()
   expect(advances).toBe(2)
@@ -242,7 +242,7 @@ test('the mark of a finished backlog covers what was published meanwhile', async
     return harness.redis.enterEpoch(...args)
   }
   const redis = Object.assign(Object.create(harness.redis), { enterEpoch })
-  const healing = openPublisher({ ...harness, redis })
+  const healing = createPublisher({ ...harness, redis })
   expect(await healing.heal(of, await revision())).toBe(true)
   await healing.drain()
   expect(isHeldBack).toEqual([true])

@@ -12,7 +12,7 @@ import {
   stampAbove,
 } from '@tally/publication'
 import type { Publisher } from '../publish/publisher.ts'
-import { type Compared, openRound } from './round.ts'
+import { type Compared, createRound } from './round.ts'
 
 export type Walk = {
   /** Compares the next page of the assigned shards' events, and of organizations. */
@@ -26,7 +26,7 @@ export type Walk = {
  * Redis gets a new revision: Postgres has lost it, and nothing else would replace it. A difference counts only if it is
  * found twice, because most are about to be published anyway (docs/architecture.md, When Postgres or Redis goes back).
  */
-export function openWalk({
+export function createWalk({
   db,
   redis,
   keys,
@@ -41,7 +41,7 @@ export function openWalk({
   eventsTopic: string
   organizationsTopic: string
 }): Walk {
-  const events = openRound(
+  const events = createRound(
     (shards, after: EventRevision | undefined, limit) =>
       readEventRevisions(db, { shards, after, limit, quietMs: keys.quietMs }),
     async ({ id, shard, revision, isQuiet }) => ({
@@ -49,7 +49,7 @@ export function openWalk({
       noted: await redis.hget(keys.shard(shard), eventRevisionField(id)),
     }),
   )
-  const organizations = openRound(
+  const organizations = createRound(
     (_shards, after: HeadRevision<OrganizationId> | undefined, limit) =>
       readOrganizationRevisions(db, { after: after?.id, limit }),
     async ({ id }) => ({ published: await readRevision(keys.organization(id)), noted: null }),

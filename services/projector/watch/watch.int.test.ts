@@ -1,5 +1,5 @@
 import { ensureOffsets, lockOffset, readAsOf, readOffsets, storeOffsets } from '@tally/offsets'
-import { openLogger } from '@tally/platform'
+import { createLogger } from '@tally/platform'
 import type { ReadModelRedis } from '@tally/publication'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { connectTo, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
@@ -8,7 +8,7 @@ import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Publisher } from '../publish/publisher.ts'
-import { openAsOf } from './asOf.ts'
+import { createAsOf } from './asOf.ts'
 import type { WatchDeps } from './deps.ts'
 import { watch } from './watch.ts'
 
@@ -48,7 +48,7 @@ async function watched(
   heldBack: number[] = [],
   {
     walk = { step: async () => {} },
-    logger = openLogger('test', 'silent'),
+    logger = createLogger('test', 'silent'),
     publishing,
   }: Partial<WatchDeps> & { publishing?: PromiseWithResolvers<void> } = {},
 ): Promise<Map<string, number>> {
@@ -60,7 +60,7 @@ async function watched(
     return epoch
   }
   const redis = { raiseAsOf } as unknown as ReadModelRedis
-  const asOf = openAsOf()
+  const asOf = createAsOf()
   for (const partition of partitions) asOf.applied({ topic, partition }, ends[partition] as number)
   let flushes = 0
   const publisher: Publisher = {
@@ -150,7 +150,7 @@ test('an offset that an operator moves back, of a log that was created again, is
 
 test('an error that waiting does not resolve is logged once, and the watch continues', async () => {
   await apply(0)
-  const logger = openLogger('test', 'silent')
+  const logger = createLogger('test', 'silent')
   const logged = vi.spyOn(logger, 'error')
   let steps = 0
   const step = async () => {

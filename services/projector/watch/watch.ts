@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchDeps } from './deps.ts'
-import { openTick } from './tick.ts'
+import { createTick } from './tick.ts'
 
 const tickMs = 400
 /**
@@ -24,7 +24,7 @@ export function watch(deps: WatchDeps): Watch {
   /** Aborting it ends the sleep, also one that has not begun. */
   let wake = new AbortController()
   let sleepsMs: number[] = []
-  const { tick, settle } = openTick(deps, () => isStopped)
+  const { tick, settle } = createTick(deps, () => isStopped)
 
   const run = async (): Promise<void> => {
     while (!isStopped) {

@@ -9,7 +9,9 @@ beforeEach(() => {
   sleeps = []
 })
 
-vi.mock('./tick.ts', () => ({ openTick: () => ({ tick: async () => void ticks++, settle: async () => {} }) }))
+vi.mock('./tick.ts', () => ({
+  createTick: () => ({ tick: async () => void ticks++, settle: async () => {} }),
+}))
 // Short sleeps are over at once; the usual one lasts until it is aborted.
 vi.mock('node:timers/promises', async original => ({
   ...(await original<typeof import('node:timers/promises')>()),

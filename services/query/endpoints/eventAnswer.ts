@@ -3,7 +3,7 @@ import type { EventId } from '@tally/contract'
 import type { Seen } from '@tally/views'
 import type { Answer } from '../http/answer.ts'
 import { RequestProblem } from '../http/problems.ts'
-import type { Permit } from '../limits/permit.ts'
+import type { Allowance } from '../limits/limitDecision.ts'
 import type { Answered } from '../views/answers.ts'
 import type { Question } from '../views/question.ts'
 import type { Readers } from '../views/readers.ts'
@@ -15,18 +15,18 @@ export const notFound = () => new RequestProblem('not-found')
 export type AskedEvent = {
   key: ApiKey
   params: { eventId: EventId }
-  permit: Permit
+  allowance: Allowance
   seen?: Seen | null | undefined
 }
 
 /** Answers a question about the event of a request; a 404 if the key has no access or something does not exist. */
 export async function askEvent(
   { views }: Readers,
-  { key, params: { eventId }, permit, seen }: AskedEvent,
+  { key, params: { eventId }, allowance, seen }: AskedEvent,
   question: Question,
 ): Promise<Answered> {
   if (key.eventId !== null && key.eventId !== eventId) throw notFound()
-  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question, permit, seen)
+  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question, allowance, seen)
   if (answered === undefined) throw notFound()
   return answered
 }

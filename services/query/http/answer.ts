@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { formatTimestamp, type Pagination } from '@tally/contract'
 import { safeHeaders } from '@tally/platform'
-import type { Grant } from '../limits/permit.ts'
+import type { LimitDecision } from '../limits/limitDecision.ts'
 import type { Composed } from '../views/composed.ts'
 import { matchesEtag } from './etag.ts'
 import { rememberFew, rememberLast } from './remember.ts'
@@ -21,14 +21,14 @@ export type Answer = Composed & {
 type Message = { status: 200 | 304; headers: string; body: string }
 
 /** The headers of docs/api.md, Rate limit, for a problem. */
-export const limitHeaders = (grant: Grant) => ({
-  'X-RateLimit-Limit': grant.limit,
-  'X-RateLimit-Remaining': grant.remaining,
-  'X-RateLimit-Reset': resetSeconds(grant),
+export const limitHeaders = (decision: LimitDecision) => ({
+  'X-RateLimit-Limit': decision.limit,
+  'X-RateLimit-Remaining': decision.remaining,
+  'X-RateLimit-Reset': resetSeconds(decision),
 })
 
-const resetSeconds = ({ granted, resetMs }: Grant): number =>
-  Math.max(granted ? 0 : 1, Math.ceil(resetMs / 1000))
+const resetSeconds = ({ allowed, resetMs }: LimitDecision): number =>
+  Math.max(allowed ? 0 : 1, Math.ceil(resetMs / 1000))
 
 /** The same on every answer. */
 export const fixedHeaders: readonly string[] = Object.entries({
@@ -40,19 +40,19 @@ export const fixedHeaders: readonly string[] = Object.entries({
  * Returns the function that puts an answer in the envelope of docs/api.md; it is a 304 if `ifNoneMatch` matches.
  * Headers are one string; as a list they took 4 of the 43 µs of a poll.
  */
-export function openMessages() {
+export function createMessages() {
   const formatNow = rememberLast(formatTimestamp)
   const formatAsOf = rememberFew(formatTimestamp)
 
   return (
     answer: Answer,
     asOfMs: number | null | undefined,
-    grant: Grant,
+    decision: LimitDecision,
     { requestId, ifNoneMatch }: { requestId: string; ifNoneMatch: string | undefined },
   ): Message => {
     const { data, etag, eventId, dayId, pagination } = answer
     const asOf = asOfMs == null ? null : formatAsOf(asOfMs)
-    let headers = `X-RateLimit-Limit: ${grant.limit}\r\nX-RateLimit-Remaining: ${grant.remaining}\r\nX-RateLimit-Reset: ${resetSeconds(grant)}\r\nX-Request-Id: ${requestId}\r\nETag: ${etag}\r\n`
+    let headers = `X-RateLimit-Limit: ${decision.limit}\r\nX-RateLimit-Remaining: ${decision.remaining}\r\nX-RateLimit-Reset: ${resetSeconds(decision)}\r\nX-Request-Id: ${requestId}\r\nETag: ${etag}\r\n`
     if (asOf !== null) headers += `Tally-As-Of: ${asOf}\r\n`
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return { status: 304, headers, body: '' }
 

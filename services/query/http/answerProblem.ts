@@ -10,7 +10,7 @@ export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: Fas
  * Returns the function that answers every error with a problem. An unexpected one is logged, and its 500 has no
  * details.
  */
-export function openAnswerProblem(logger: Logger): AnswerProblem {
+export function createAnswerProblem(logger: Logger): AnswerProblem {
   return (error, request, reply) => {
     const problem = error instanceof RequestProblem ? error : undefined
     if (problem === undefined)

@@ -5,17 +5,17 @@ import type { Seen } from '@tally/views'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Handler } from '../endpoints/handler.ts'
 import { handlers } from '../endpoints/index.ts'
-import { openFailedAuthenticationThrottle } from '../limits/failedAuthentications.ts'
-import { granted, type Permit } from '../limits/permit.ts'
+import { createFailedAuthenticationThrottle } from '../limits/failedAuthentications.ts'
+import { type Allowance, allowed } from '../limits/limitDecision.ts'
 import type { RateLimiter } from '../limits/rateLimit.ts'
 import type { DirectAnswers } from '../polling/directAnswers.ts'
-import type { Begun, Polling } from '../polling/polling.ts'
+import type { Fallback, Polling } from '../polling/polling.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
 import type { Readers } from '../views/readers.ts'
-import { type Answer, limitHeaders, openMessages, sendMessage } from './answer.ts'
-import { openAuthenticate } from './authenticate.ts'
+import { type Answer, createMessages, limitHeaders, sendMessage } from './answer.ts'
+import { createAuthenticate } from './authenticate.ts'
 import type { OnAnswered } from './metrics.ts'
-import { openParameters, type Parsed } from './parameters.ts'
+import { createParameters, type Parsed } from './parameters.ts'
 import { RequestProblem, unavailable } from './problems.ts'
 
 export type RequestDeps = {
@@ -27,26 +27,26 @@ export type RequestDeps = {
   /** Called for every answer that is not a problem. */
   onAnswered: OnAnswered
   polling: Pick<Polling, 'keep'>
-  direct: Pick<DirectAnswers<Begun>, 'waited'>
+  direct: Pick<DirectAnswers<Fallback>, 'waited'>
 }
 
 /**
  * Returns the function that answers one request of an endpoint. The checks apply in the order of docs/api.md, Order of
  * checks (key, limit, scope, parameters, existence), but the read of a hot endpoint begins before the rate limit has
  * answered: both go to Redis in one round trip, which the requests of a batch share. Work that costs other
- * organizations something waits for the grant.
+ * organizations something waits for the decision.
  */
-export function openAnswerRequest(deps: RequestDeps) {
+export function createAnswerRequest(deps: RequestDeps) {
   const { authenticator, limiter, batches, readers, unread, onAnswered, polling, direct } = deps
-  const authenticate = openAuthenticate(authenticator)
-  const throttle = openFailedAuthenticationThrottle()
-  const { parse, remember } = openParameters()
-  const messageOf = openMessages()
+  const authenticate = createAuthenticate(authenticator)
+  const throttle = createFailedAuthenticationThrottle()
+  const { parse, remember } = createParameters()
+  const messageOf = createMessages()
   /** The read of one question, which outlives the request that asks it first. */
   const openRead =
     (read: Handler['read'], parsed: Parsed) =>
-    (key: ApiKey, permit: Permit, seen?: Seen | null): Promise<Answer> =>
-      read(readers, { key, ...parsed, permit, seen } as never)
+    (key: ApiKey, allowance: Allowance, seen?: Seen | null): Promise<Answer> =>
+      read(readers, { key, ...parsed, allowance, seen } as never)
 
   return async (name: EndpointName, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const endpoint: Endpoint = endpoints[name]
@@ -62,32 +62,32 @@ export function openAnswerRequest(deps: RequestDeps) {
 
     const waited = direct.waited(request.raw)
     request.beganAt = waited?.beganAt ?? request.beganAt
-    const granting = Promise.resolve(waited?.grant ?? limiter.take(key.organizationId))
+    const deciding = Promise.resolve(waited?.decision ?? limiter.take(key.organizationId))
     const parsed = parse(endpoint, request)
     const refused = refusal(endpoint, key, parsed)
     const readFor = openRead(read, parsed)
-    const begin = (permit: Permit) => readFor(key, permit, waited?.isUnread ? null : undefined)
+    const begin = (allowance: Allowance) => readFor(key, allowance, waited?.isUnread ? null : undefined)
     const isEarly = early && refused === undefined && waited?.reading === undefined
-    const begun = isEarly ? batches.coalesce(parsed, key, granting, begin) : waited?.reading
+    const begun = isEarly ? batches.coalesce(parsed, key, deciding, begin) : waited?.reading
     // Awaited below, unless the limit refuses.
     begun?.catch(() => undefined)
 
-    const grant = await granting
-    const limits = limitHeaders(grant)
+    const decision = await deciding
+    const limits = limitHeaders(decision)
     try {
-      if (!grant.granted)
+      if (!decision.allowed)
         throw new RequestProblem('rate-limit-exceeded', {
           headers: { 'Retry-After': String(limits['X-RateLimit-Reset']) },
         })
       if (refused !== undefined) throw refused
       remember(request, parsed)
-      const answer = await (begun ?? begin(granted))
+      const answer = await (begun ?? begin(allowed))
       const ignored = 'ignored' in parsed ? parsed.ignored : undefined
       // What is kept goes out again without this header.
       if (ignored === undefined)
         polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
       const ifNoneMatch = request.headers['if-none-match']
-      const message = messageOf(answer, answer.asOfMs, grant, { requestId: request.id, ifNoneMatch })
+      const message = messageOf(answer, answer.asOfMs, decision, { requestId: request.id, ifNoneMatch })
       if (ignored !== undefined) message.headers += `Tally-Ignored: ${ignored}\r\n`
       if (!unread.reserve(request.raw.socket, message.body.length, key.organizationId)) throw unavailable()
       reply.hijack()

@@ -6,7 +6,7 @@ import { unavailable } from './problems.ts'
  * Returns the function that finds a request's key; undefined without a valid token. The promise, or the call itself,
  * rejects with `service-unavailable` if nothing can tell whether the token is valid.
  */
-export function openAuthenticate(
+export function createAuthenticate(
   authenticator: Authenticator,
 ): (headers: IncomingHttpHeaders) => ApiKey | undefined | Promise<ApiKey | undefined> {
   return headers => {

@@ -25,7 +25,7 @@ const batchSizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 export function queryMetrics(metrics: Metrics) {
   metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
   return {
-    countRequests: openRequestCounts(metrics),
+    countRequests: createRequestCounts(metrics),
     secondsOf: metrics.histogramOf<'endpoint' | 'outcome'>('tally_query_request_seconds', requestSeconds),
     batchRequests: metrics.histogram('tally_query_batch_requests', batchSizes),
     /** Exports the age of each shard's watermark, in milliseconds, whenever the metrics are read. */
@@ -92,7 +92,7 @@ const outcomeOf = (status: number): string =>
  * Counts requests in memory, and passes the counts to prom-client when the metrics are read: prom-client builds a
  * string from the labels on each call, which took 2 % of the time of a poll.
  */
-function openRequestCounts(metrics: Metrics) {
+function createRequestCounts(metrics: Metrics) {
   const counts: { endpoint: string; status: string; count: number }[] = []
   metrics.counter('tally_query_requests_total', ['endpoint', 'status'], counter => {
     for (const series of counts) {

@@ -1,5 +1,5 @@
 import { endpointNames } from '@tally/contract'
-import { openMetrics } from '@tally/platform'
+import { createMetrics } from '@tally/platform'
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import { queryMetrics, watchRequests } from './metrics.ts'
@@ -40,7 +40,7 @@ test("the age of each shard's watermark is exported whenever the metrics are rea
 })
 
 function given() {
-  const registry = openMetrics('query')
+  const registry = createMetrics('query')
   const metrics = queryMetrics(registry)
   const answered = watchRequests(fastify(), metrics, { note() {} })
   return { metrics, answered, text: () => registry.registry.metrics() }

@@ -20,7 +20,7 @@ const ignoredNames = 10
  * Parses parameters, and remembers valid ones by request target, which alone decides them: devices repeat a few
  * targets.
  */
-export function openParameters() {
+export function createParameters() {
   const remembered = new LRUCache<string, Parsed>({ max: rememberedTargets })
   return {
     /**
@@ -29,7 +29,7 @@ export function openParameters() {
      */
     parse: (endpoint: Endpoint, request: FastifyRequest): Parsed =>
       remembered.get(targetOf(request)) ?? parseWith(endpoint, request),
-    /** Remembers the parameters of a request that the rate limit has granted: refused requests evict nothing. */
+    /** Remembers the parameters of a request that the rate limit has allowed: refused requests evict nothing. */
     remember(request: FastifyRequest, parsed: Parsed): void {
       const target = targetOf(request)
       if (target.length <= longestRemembered && !remembered.has(target)) remembered.set(target, parsed)

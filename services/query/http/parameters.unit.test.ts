@@ -1,9 +1,9 @@
 import { endpoints } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { openParameters } from './parameters.ts'
+import { createParameters } from './parameters.ts'
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001'
-const { parse } = openParameters()
+const { parse } = createParameters()
 const parsed = (query: string) =>
   parse(endpoints.listOrders, { params: { eventId }, query, raw: { url: `/?${query}` } } as never)
 

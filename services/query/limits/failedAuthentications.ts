@@ -9,7 +9,7 @@ const windowMs = 1_000
  * Slows down a flood of invalid tokens: after 50 failures in a second, each further 401 waits 250 ms, so that the
  * sender spends the time of its own connections and not that of clients with a valid key.
  */
-export function openFailedAuthenticationThrottle() {
+export function createFailedAuthenticationThrottle() {
   let endsAtMs = 0
   let count = 0
   /** Counts a failure. Resolves when its 401 may be sent; undefined: now. */

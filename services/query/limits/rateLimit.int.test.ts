@@ -4,10 +4,10 @@ import { openPostgres } from '@tally/schema'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { afterAll, expect, test } from 'vitest'
-import { openBreaker } from '../redis/breaker.ts'
-import { openRequestBatches } from '../redis/requestBatches.ts'
+import { createBreaker } from '../redis/breaker.ts'
+import { createRequestBatches } from '../redis/requestBatches.ts'
 import { queryScripts } from '../redis/scripts.ts'
-import { openRateLimiter } from './rateLimit.ts'
+import { createRateLimiter } from './rateLimit.ts'
 
 const { redis, keys } = await redisOfFile(queryScripts)
 const database = await freshDatabase()
@@ -17,9 +17,9 @@ const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
 const topics = ['events', 'orders', 'refunds']
 
 function limiterOver(client: typeof redis, db = database.db) {
-  const breaker = openBreaker({ redis: client, onFailure: () => {} })
-  const batches = openRequestBatches({ redis: client, keys, topics, breaker }, limits)
-  const { take: takeRequest } = openRateLimiter({ db, redis: client, keys, batches, breaker }, limits)
+  const breaker = createBreaker({ redis: client, onFailure: () => {} })
+  const batches = createRequestBatches({ redis: client, keys, topics, breaker }, limits)
+  const { take: takeRequest } = createRateLimiter({ db, redis: client, keys, batches, breaker }, limits)
   return { takeRequest, breaker }
 }
 
@@ -29,21 +29,21 @@ async function fiveTogether(client: typeof redis, id: OrganizationId) {
   return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))
 }
 
-const share = (granted: boolean, remaining: number) => ({
-  granted,
+const share = (allowed: boolean, remaining: number) => ({
+  allowed,
   limit: 3,
   remaining,
   resetMs: expect.closeTo(59_000, -4),
 })
 const oneByOne = [share(true, 2), share(true, 1), share(true, 0), share(false, 0), share(false, 0)]
 
-test('requests of one batch are granted as if they had arrived one by one', async () => {
+test('requests of one batch are allowed as if they had arrived one by one', async () => {
   const id = randomUUID() as OrganizationId
   await redis.hset(keys.organization(id), 'status', 'Trial')
   expect(await fiveTogether(redis, id)).toEqual(oneByOne)
 })
 
-test('if Redis does not know the organization or does not answer, as many are granted, in any order', async () => {
+test('if Redis does not know the organization or does not answer, as many are allowed, in any order', async () => {
   const broken = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
     askBatch: () => Promise.reject(new Error('connection refused')),
@@ -51,7 +51,7 @@ test('if Redis does not know the organization or does not answer, as many are gr
   for (const client of [redis, broken]) {
     const grants = await fiveTogether(client, randomUUID() as OrganizationId)
     expect(
-      grants.toSorted((a, b) => Number(b.granted) - Number(a.granted) || b.remaining - a.remaining),
+      grants.toSorted((a, b) => Number(b.allowed) - Number(a.allowed) || b.remaining - a.remaining),
     ).toEqual(oneByOne)
   }
 })
@@ -64,10 +64,10 @@ test('a process that loses Redis continues counting from what Redis said last', 
     .values({ organization_id: id, version: 1, name: 'Pro Loco', status: 'Trial', revision: 1 })
     .execute()
   const { takeRequest, breaker } = limiterOver(redis)
-  for (const remaining of [2, 1]) expect(await takeRequest(id)).toMatchObject({ granted: true, remaining })
+  for (const remaining of [2, 1]) expect(await takeRequest(id)).toMatchObject({ allowed: true, remaining })
   breaker.trip()
-  expect(await takeRequest(id)).toMatchObject({ granted: true, remaining: 0 })
-  expect(await takeRequest(id)).toMatchObject({ granted: false, remaining: 0 })
+  expect(await takeRequest(id)).toMatchObject({ allowed: true, remaining: 0 })
+  expect(await takeRequest(id)).toMatchObject({ allowed: false, remaining: 0 })
 })
 
 test('a process that loses Redis and Postgres applies the last limit, if it knows one', async () => {
@@ -87,11 +87,11 @@ test('a process that loses Redis and Postgres applies the last limit, if it know
       isDown ? Promise.reject(new Error('connection refused')) : redis.askBatch(...args),
   })
   const { takeRequest } = limiterOver(client, noDb)
-  expect(await takeRequest(known)).toMatchObject({ granted: true, remaining: 2 })
+  expect(await takeRequest(known)).toMatchObject({ allowed: true, remaining: 2 })
   isDown = true
-  expect(await takeRequest(known)).toMatchObject({ granted: true, limit: 3, remaining: 1 })
+  expect(await takeRequest(known)).toMatchObject({ allowed: true, limit: 3, remaining: 1 })
   await expect(takeRequest(unknown)).rejects.toThrow('Service unavailable')
   isDown = false
-  expect(await takeRequest(unknown)).toMatchObject({ granted: true, remaining: 2 })
+  expect(await takeRequest(unknown)).toMatchObject({ allowed: true, remaining: 2 })
   await noDb.destroy()
 })

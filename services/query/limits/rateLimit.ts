@@ -8,7 +8,7 @@ import { unavailable } from '../http/problems.ts'
 import { windowMs } from '../redis/askBatch.ts'
 import type { Breaker } from '../redis/breaker.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
-import type { Grant } from './permit.ts'
+import type { LimitDecision } from './limitDecision.ts'
 
 /** Used if the organization has no record. Keys exist only for known organizations, so this does not happen. */
 const unknownStatus: OrganizationStatus = 'Trial'
@@ -21,12 +21,16 @@ type Window = { used: number; limit: number; endsAtMs: number }
 
 export type RateLimiter = {
   /** Takes one request from an organization's window. */
-  take(id: OrganizationId): Promise<Grant>
+  take(id: OrganizationId): Promise<LimitDecision>
   /**
-   * The grant of the request at `index` of those that one batch took together; a promise if Redis did not answer, or
+   * The decision of the request at `index` of those that one batch took together; a promise if Redis did not answer, or
    * does not know the organization. Call it for each of them.
    */
-  grant(id: OrganizationId, index: number, taken: Taken | undefined): Grant | Promise<Grant>
+  decision(
+    id: OrganizationId,
+    index: number,
+    taken: Taken | undefined,
+  ): LimitDecision | Promise<LimitDecision>
 }
 
 /**
@@ -34,7 +38,7 @@ export type RateLimiter = {
  * in the window. If Redis is down, each process counts on its own (docs/api.md, When a part is down). If Postgres is
  * down too, the last known limit applies; without one the request is a `service-unavailable`.
  */
-export function openRateLimiter(
+export function createRateLimiter(
   deps: {
     db: Postgres
     redis: ReadModelRedis
@@ -55,7 +59,7 @@ export function openRateLimiter(
     return last === undefined ? limit : timeout(slowMs, limit).catch(() => last.limit)
   }
 
-  const takeHere = async (id: OrganizationId): Promise<Grant> => {
+  const takeHere = async (id: OrganizationId): Promise<LimitDecision> => {
     const limit = await readLimit(id)
     const now = performance.now()
     const last = ownWindows.get(id)
@@ -63,9 +67,9 @@ export function openRateLimiter(
     const window = isOver ? { used: 0, limit, endsAtMs: now + windowMs } : last
     window.limit = limit
     ownWindows.set(id, window)
-    const granted = window.used < limit
-    if (granted) window.used += 1
-    return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
+    const allowed = window.used < limit
+    if (allowed) window.used += 1
+    return { allowed, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
   }
 
   /** Remembers a window as Redis has it, so that a process that must count on its own continues from there. */
@@ -76,19 +80,19 @@ export function openRateLimiter(
     else Object.assign(known, { used, limit, endsAtMs })
   }
 
-  const takeAgain = async (id: OrganizationId): Promise<Grant> => {
+  const takeAgain = async (id: OrganizationId): Promise<LimitDecision> => {
     breaker.rely()
     const { index, taken } = batches.takeRequest(id)
     const again = await taken
     if (!again) throw unavailable()
-    return grantOf(again, index)
+    return decisionAt(again, index)
   }
 
   /**
    * If Postgres fails or is slow too, the last known limit applies. Without one, Redis is asked again: it may have been
    * too slow only for a moment.
    */
-  const takeWithoutRedis = (id: OrganizationId): Promise<Grant> => {
+  const takeWithoutRedis = (id: OrganizationId): Promise<LimitDecision> => {
     const here = takeHere(id)
     if (ownWindows.has(id)) return here
     const again = timeout(slowMs, here).catch(() => takeAgain(id))
@@ -98,32 +102,32 @@ export function openRateLimiter(
   }
 
   /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
-  const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
+  const publishAndTake = async (id: OrganizationId): Promise<LimitDecision> => {
     await publish(id).catch(() => undefined)
     const { index, taken } = batches.takeRequest(id)
     const again = await taken
-    return again ? grantOf(again, index) : takeWithoutRedis(id)
+    return again ? decisionAt(again, index) : takeWithoutRedis(id)
   }
 
-  const grant: RateLimiter['grant'] = (id, index, taken) => {
+  const decision: RateLimiter['decision'] = (id, index, taken) => {
     if (taken === undefined) return takeWithoutRedis(id)
     if (taken === null) return publishAndTake(id)
     // Once for all requests of the batch.
     if (index === 0) note(id, taken)
-    return grantOf(taken, index)
+    return decisionAt(taken, index)
   }
   return {
     take(id) {
       const { index, taken } = batches.takeRequest(id)
-      return taken.then(reply => grant(id, index, reply))
+      return taken.then(reply => decision(id, index, reply))
     },
-    grant,
+    decision,
   }
 }
 
-/** The grant of the request at `index` of a batch: the first `granted` ones are granted. */
-function grantOf([granted, limit, remaining, resetMs]: NonNullable<Taken>, index: number): Grant {
-  return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
+/** The decision of the request at `index` of a batch: the first `allowed` ones are allowed. */
+function decisionAt([allowed, limit, remaining, resetMs]: NonNullable<Taken>, index: number): LimitDecision {
+  return { allowed: index < allowed, limit, remaining: remaining + Math.max(0, allowed - index - 1), resetMs }
 }
 
 /** Shares one call per organization among all requests within a second of its start; failures are not kept. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { hasBody, takeOver, takeOverFrom } from '@tally/platform'
 import { fixedHeaders, linesOf, sendMessage } from '../http/answer.ts'
 import { rememberLast } from '../http/remember.ts'
-import { gather } from './gather.ts'
+import { cork } from './cork.ts'
 import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 
 /**
@@ -13,7 +13,7 @@ import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRe
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Where the answer to a request goes: one of the two is called, once, after `ask` has returned. */
-export type Asking<Waited> = {
+export type Exchange<Waited> = {
   /** The connection of the request. */
   socket: Socket
   /** Sends an answer; `headers` are lines, each with its end. */
@@ -35,18 +35,18 @@ export type DirectAnswers<Waited> = {
   stop(): Promise<void>
 }
 
-type Ask<Waited> = (request: ReadRequest, asking: Asking<Waited>) => boolean
+type Ask<Waited> = (request: ReadRequest, exchange: Exchange<Waited>) => boolean
 
 /** What the connections of a server share. */
 class DirectServer<Waited> {
   readonly ask: Ask<Waited>
-  readonly headOf: ReturnType<typeof openHeads>
+  readonly headOf: ReturnType<typeof createHeads>
   /**
    * Writes answers one after the other, once all that are ready are composed. If they were composed between two
    * writes, the client would fall asleep meanwhile: each write would have to wake it, which costs more than the rest
    * of an answer.
    */
-  readonly later = gather<() => void>(writes => {
+  readonly later = cork<() => void>(writes => {
     for (const write of writes) write()
   })
   isStopped = false
@@ -56,7 +56,7 @@ class DirectServer<Waited> {
 
   constructor(ask: Ask<Waited>, keepAliveTimeout: number) {
     this.ask = ask
-    this.headOf = openHeads(keepAliveTimeout)
+    this.headOf = createHeads(keepAliveTimeout)
   }
 
   begin(): void {
@@ -79,7 +79,7 @@ class DirectServer<Waited> {
  * A connection. It reads plain requests itself until the first bytes that are anything else; then it is Node's. One
  * request at a time is asked for; what arrives meanwhile is held.
  */
-class DirectConnection<Waited> implements Asking<Waited> {
+class DirectConnection<Waited> implements Exchange<Waited> {
   readonly socket: Socket
   /** Whether Node's HTTP has not sent all of an answer yet. */
   isAnswering = false
@@ -193,7 +193,7 @@ export function answerDirectly<Waited>(server: Server, ask: Ask<Waited>): Direct
       toListener(request, response)
     }
     if (before !== undefined) return leave(before)
-    const answer: Asking<Waited>['answer'] = (status, headers, body) =>
+    const answer: Exchange<Waited>['answer'] = (status, headers, body) =>
       sendMessage(response, { status, headers, body })
     const mayAsk = !direct.isStopped && connection?.isDeclined !== true && isBodylessGet(request)
     if (!mayAsk || !ask(request, { socket: request.socket, answer, leave })) toListener(request, response)
@@ -209,7 +209,7 @@ const isBodylessGet = (request: IncomingMessage): request is IncomingMessage & R
   request.method === 'GET' && request.url !== undefined && !hasBody(request)
 
 /** Returns the function that composes the head of an answer, with the headers that are on each. */
-function openHeads(keepAliveTimeout: number) {
+function createHeads(keepAliveTimeout: number) {
   const ofConnection = ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keepAliveTimeout / 1000}`]
   const end = `${linesOf(fixedHeaders)}${linesOf(ofConnection)}\r\n`
   const endOf = rememberLast(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)

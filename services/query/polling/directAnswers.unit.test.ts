@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { type Asking, answerDirectly, type DirectAnswers } from './directAnswers.ts'
+import { answerDirectly, type DirectAnswers, type Exchange } from './directAnswers.ts'
 import type { ReadRequest } from './plainRequest.ts'
 
-type Asked = { request: ReadRequest; asking: Asking<string> }
+type Asked = { request: ReadRequest; exchange: Exchange<string> }
 
 let server: Server
 let direct: DirectAnswers<string>
@@ -29,13 +29,13 @@ beforeEach(async () => {
     ofNode.push([request.url, direct.waited(request)])
     answerOfNode(request, response)
   })
-  direct = answerDirectly(server, (request, asking) => {
+  direct = answerDirectly(server, (request, exchange) => {
     const isOfNode = request instanceof IncomingMessage
     if (!request.url.startsWith('/poll') || (isOfNode && !asksOfNode)) {
       declined += 1
       return false
     }
-    asked.push({ request, asking })
+    asked.push({ request, exchange })
     return true
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -67,7 +67,8 @@ async function openUsed() {
 }
 const get = (url: string, headers = '') => `GET ${url} HTTP/1.1\r\nHost: tally\r\n${headers}\r\n`
 const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 120_000)
-const answer = (body: string) => asked.at(-1)?.asking.answer(200, `Content-Length: ${body.length}\r\n`, body)
+const answer = (body: string) =>
+  asked.at(-1)?.exchange.answer(200, `Content-Length: ${body.length}\r\n`, body)
 const bodies = (text: string) => [...text.matchAll(/(?:direct|node) [\w/]+(?=;)/g)].map(([body]) => body)
 
 test('a plain request is answered on its connection, with the headers of every answer', async () => {
@@ -125,7 +126,7 @@ test('what Node has read and is left goes to the listener, with what has happene
   const { socket, untilReceived } = await open()
   socket.write(get('/poll'))
   await untilAsked(1)
-  asked[0]?.asking.leave('waited')
+  asked[0]?.exchange.leave('waited')
   await untilReceived('node /poll;')
   expect(ofNode).toEqual([['/poll', 'waited']])
   expect(asked).toHaveLength(1)
@@ -156,12 +157,12 @@ test('a request that is left to Node’s HTTP is told what has happened to it', 
   const { socket, untilReceived } = await openUsed()
   socket.write(get('/poll/a'))
   await untilAsked(1)
-  asked[0]?.asking.leave('a grant')
+  asked[0]?.exchange.leave('a decision')
   await untilReceived('node /poll/a')
   socket.write(get('/other'))
   await untilReceived('node /other')
   expect(ofNode).toEqual([
-    ['/poll/a', 'a grant'],
+    ['/poll/a', 'a decision'],
     ['/other', undefined],
   ])
   socket.write(get('/poll/b'))
@@ -176,8 +177,8 @@ test('answers that are ready together are written one after the other, once all 
   await untilAsked(2)
   const written = vi.spyOn(Socket.prototype, 'write')
   onTestFinished(() => written.mockRestore())
-  for (const { asking, request } of asked)
-    asking.answer(200, 'Content-Length: 14\r\n', `direct ${request.url};`)
+  for (const { exchange, request } of asked)
+    exchange.answer(200, 'Content-Length: 14\r\n', `direct ${request.url};`)
   expect(written).not.toHaveBeenCalled()
   await one.untilReceived('direct /poll/1;')
   await other.untilReceived('direct /poll/2;')
@@ -269,7 +270,7 @@ async function openGone(...held: string[]) {
 
 test.each([
   ['answered', [], () => answer('direct a;')],
-  ['left to Node’s HTTP', [], () => asked[0]?.asking.leave('a grant')],
+  ['left to Node’s HTTP', [], () => asked[0]?.exchange.leave('a decision')],
   ['answered, with another request behind it', [get('/other')], () => answer('direct a;')],
 ])(
   'a request whose client has gone is %s: nothing of it reaches another connection',
@@ -312,9 +313,9 @@ test('a connection whose requests are all answered directly is not closed as too
     { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20, requireHostHeader: false },
     (_, response) => response.end('node /first;'),
   )
-  answerDirectly(server, (request, asking) => {
+  answerDirectly(server, (request, exchange) => {
     if (request instanceof IncomingMessage) return false
-    setImmediate(() => asking.answer(200, 'Content-Length: 6\r\n', 'direct'))
+    setImmediate(() => exchange.answer(200, 'Content-Length: 6\r\n', 'direct'))
     return true
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -5,20 +5,20 @@ import type { Unread } from '@tally/platform'
 import type { ShardHash } from '@tally/publication'
 import type { Seen } from '@tally/views'
 import { LRUCache } from 'lru-cache'
-import { type Answer, linesOf, openMessages } from '../http/answer.ts'
+import { type Answer, createMessages, linesOf } from '../http/answer.ts'
 import { tokenOf } from '../http/authenticate.ts'
 import type { Cors } from '../http/cors.ts'
 import type { OnAnswered } from '../http/metrics.ts'
 import { ownText } from '../http/ownText.ts'
 import { unavailable } from '../http/problems.ts'
 import { newRequestId } from '../http/server.ts'
-import { type Grant, granted, type Permit } from '../limits/permit.ts'
+import { type Allowance, allowed, type LimitDecision } from '../limits/limitDecision.ts'
 import type { RateLimiter } from '../limits/rateLimit.ts'
 import type { PollOf } from '../redis/batch.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
 import type { EventViews } from '../views/eventViews.ts'
 import type { Remembered } from '../views/memory.ts'
-import type { Asking } from './directAnswers.ts'
+import type { Exchange } from './directAnswers.ts'
 import type { ReadRequest } from './plainRequest.ts'
 
 /**
@@ -33,7 +33,7 @@ type Kept = {
   name: EndpointName
   organizationId: OrganizationId
   answer: Answer
-  read(key: ApiKey, permit: Permit, seen: Seen): Promise<Answer>
+  read(key: ApiKey, allowance: Allowance, seen: Seen): Promise<Answer>
 }
 type Poll = Kept & {
   target: string
@@ -55,29 +55,29 @@ type Waiting = {
   apiKey: ApiKey
   beganAt: number
   headers: ReadRequest['headers']
-  asking: Asking<Begun>
+  exchange: Exchange<Fallback>
 }
 /**
  * A request that has waited here and is answered by fastify after all. `isUnread`: Redis failed or was too slow for it,
  * so it is not asked again. `reading` is the read that has failed.
  */
-export type Begun = {
+export type Fallback = {
   beganAt: number
-  grant: Grant | Promise<Grant>
+  decision: LimitDecision | Promise<LimitDecision>
   isUnread: boolean
   reading?: Promise<Answer>
 }
 
 export type Polling = {
   /** Answers a request; false, and nothing has happened, if it is left to fastify. */
-  answer(request: ReadRequest, asking: Asking<Begun>): boolean
-  /** Keeps what fastify answered to a request that the rate limit has granted. */
+  answer(request: ReadRequest, exchange: Exchange<Fallback>): boolean
+  /** Keeps what fastify answered to a request that the rate limit has allowed. */
   keep(request: IncomingMessage, kept: Kept): void
 }
 
 export type PollingDeps = {
   authenticator: Pick<Authenticator, 'recall' | 'used'>
-  limiter: Pick<RateLimiter, 'grant'>
+  limiter: Pick<RateLimiter, 'decision'>
   batches: Pick<RequestBatches, 'poll' | 'pollOf'>
   views: Pick<EventViews, 'confirm'>
   cors: Pick<Cors, 'headers'> | undefined
@@ -91,10 +91,10 @@ export type PollingDeps = {
  * needs its place in the rate limit and the versions of its event and shard, all of which its request batch reads. If
  * the event has not changed, the answer goes out again: router, hooks, parsing and composing would find what is known
  * already, and took half of its time. If it has changed, the question is read again, once for all who ask it in this
- * batch. Nothing else is decided here: whatever is not as before, and every problem, goes to fastify, with the grant if
- * it was taken, so the order of checks is that of answerRequest.ts.
+ * batch. Nothing else is decided here: whatever is not as before, and every problem, goes to fastify, with the decision
+ * if it was taken, so the order of checks is that of answerRequest.ts.
  */
-export function openPolling({
+export function createPolling({
   authenticator,
   limiter,
   batches,
@@ -108,7 +108,7 @@ export function openPolling({
     maxSize: keptText,
     sizeCalculation: ({ answer }, target) => answer.data.length + target.length + 500,
   })
-  const messageOf = openMessages()
+  const messageOf = createMessages()
 
   const put = (target: string, { name, organizationId, answer, read }: Kept): void => {
     if (answer.holdsFor === undefined) return
@@ -119,45 +119,49 @@ export function openPolling({
     polls.set(target, { name, organizationId, answer, read, target, eventId, revision, shard, scope, asks })
   }
 
-  const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], grant: Grant): void => {
-    const { poll, headers, asking, beganAt } = one
+  const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], decision: LimitDecision): void => {
+    const { poll, headers, exchange, beganAt } = one
     const ifNoneMatch = headers['if-none-match']
     try {
-      const message = messageOf(answer, asOfMs, grant, { requestId: newRequestId(), ifNoneMatch })
-      if (!unread.reserve(asking.socket, message.body.length, poll.organizationId)) throw unavailable()
+      const message = messageOf(answer, asOfMs, decision, { requestId: newRequestId(), ifNoneMatch })
+      if (!unread.reserve(exchange.socket, message.body.length, poll.organizationId)) throw unavailable()
       const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
-      asking.answer(message.status, message.headers + ofOrigin, message.body)
+      exchange.answer(message.status, message.headers + ofOrigin, message.body)
       onAnswered(poll.name, one, message.status)
     } catch {
       // It fails in the same way for fastify, which tells this client; the other polls of the batch are answered.
-      asking.leave({ beganAt, grant, isUnread: false })
+      exchange.leave({ beganAt, decision, isUnread: false })
     }
   }
 
   /** `seen` is null if Redis did not answer. */
-  const answerOne = (one: Waiting, grant: Grant | Promise<Grant>, seen: Seen | undefined | null) => {
-    const { poll, asking, beganAt } = one
+  const answerOne = (
+    one: Waiting,
+    decision: LimitDecision | Promise<LimitDecision>,
+    seen: Seen | undefined | null,
+  ) => {
+    const { poll, exchange, beganAt } = one
     const confirmed = seen && views.confirm(poll, seen)
-    const begun = { beganAt, grant, isUnread: seen === null }
-    if (grant instanceof Promise || !grant.granted) {
+    const fallback = { beganAt, decision, isUnread: seen === null }
+    if (decision instanceof Promise || !decision.allowed) {
       // Awaited by answerRequest.ts, perhaps later.
-      if (grant instanceof Promise) grant.catch(() => undefined)
-      return asking.leave(begun)
+      if (decision instanceof Promise) decision.catch(() => undefined)
+      return exchange.leave(fallback)
     }
     if (confirmed?.revision === poll.revision) {
-      send(one, poll.answer, confirmed.asOfMs, grant)
+      send(one, poll.answer, confirmed.asOfMs, decision)
       return onConfirmed()
     }
-    if (!seen) return asking.leave(begun)
+    if (!seen) return exchange.leave(fallback)
     const reading = readAgain(one, seen, put)
     reading.then(
-      answer => send(one, answer, answer.asOfMs, grant),
-      () => asking.leave({ ...begun, reading }),
+      answer => send(one, answer, answer.asOfMs, decision),
+      () => exchange.leave({ ...fallback, reading }),
     )
   }
 
   return {
-    answer({ url, headers }, asking) {
+    answer({ url, headers }, exchange) {
       const poll = polls.get(url)
       if (poll === undefined) return false
       const token = tokenOf(headers)
@@ -168,8 +172,8 @@ export function openPolling({
       const beganAt = performance.now()
       batches.poll(poll.asks, (index, taken, hash, version) => {
         const seen = hash === undefined ? null : version && { shard: poll.shard, hash, version }
-        const grant = limiter.grant(poll.organizationId, index, taken)
-        answerOne({ poll, apiKey, beganAt, headers, asking }, grant, seen)
+        const decision = limiter.decision(poll.organizationId, index, taken)
+        answerOne({ poll, apiKey, beganAt, headers, exchange }, decision, seen)
       })
       return true
     },
@@ -198,7 +202,7 @@ function readAgain(
   put: (target: string, kept: Kept) => void,
 ): Promise<Answer> {
   if (poll.reading?.hash === seen.hash) return poll.reading.answer
-  const answer = poll.read(apiKey, granted, seen)
+  const answer = poll.read(apiKey, allowed, seen)
   poll.reading = { hash: seen.hash, answer }
   answer.then(
     answer => put(poll.target, { ...poll, answer }),

@@ -8,9 +8,9 @@ import type { EventVersion, ShardHash } from '@tally/publication'
 import type { Seen } from '@tally/views'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../http/answer.ts'
-import type { Grant } from '../limits/permit.ts'
+import type { LimitDecision } from '../limits/limitDecision.ts'
 import { answerDirectly } from './directAnswers.ts'
-import { type Begun, openPolling, type Polling } from './polling.ts'
+import { createPolling, type Fallback, type Polling } from './polling.ts'
 
 const url = '/api/v1/events/e/analytics/kpis'
 const eventId = 'e' as EventId
@@ -31,12 +31,12 @@ const answer = {
 
 const known = (key: ApiKey) => ({ stored: { key } }) as KnownKey
 
-const grant: Grant = { granted: true, limit: 60, remaining: 5, resetMs: 2_100 }
+const decision: LimitDecision = { allowed: true, limit: 60, remaining: 5, resetMs: 2_100 }
 
 /** What the parts around polling say in a test, and what they were asked. */
 let says: {
   key: ApiKey | undefined
-  grant: Grant | Promise<Grant>
+  decision: LimitDecision | Promise<LimitDecision>
   revision: number | undefined
   /** Whether the organization takes its answers. */
   hasRoom: boolean
@@ -57,12 +57,12 @@ let asked: {
 let polling: Polling
 
 const server = createServer((request, response) => {
-  const { grant, isUnread, reading } = direct.waited(request) ?? {}
-  void Promise.all([grant, reading?.catch(error => error.message)]).then(([grant, failed]) =>
-    response.end(JSON.stringify({ grant: grant ?? 'not taken', isUnread, failed })),
+  const { decision, isUnread, reading } = direct.waited(request) ?? {}
+  void Promise.all([decision, reading?.catch(error => error.message)]).then(([decision, failed]) =>
+    response.end(JSON.stringify({ decision: decision ?? 'not taken', isUnread, failed })),
   )
 })
-const direct = answerDirectly<Begun>(server, (...asked) => polling.answer(...asked))
+const direct = answerDirectly<Fallback>(server, (...asked) => polling.answer(...asked))
 beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => void server.close())
 
@@ -70,7 +70,7 @@ beforeEach(() => {
   const hash = {} as ShardHash
   says = {
     key,
-    grant,
+    decision,
     revision: 7,
     hasRoom: true,
     hash,
@@ -78,7 +78,7 @@ beforeEach(() => {
     read: async () => answer,
   }
   asked = { taken: 0, recalled: [], used: [], answered: [], confirmed: 0, seen: [] }
-  polling = openPolling({
+  polling = createPolling({
     authenticator: {
       recall(token, last) {
         asked.recalled.push(last?.stored.key.keyId)
@@ -86,7 +86,7 @@ beforeEach(() => {
       },
       used: keyId => asked.used.push(keyId),
     },
-    limiter: { grant: () => says.grant },
+    limiter: { decision: () => says.decision },
     batches: {
       pollOf: of => of as never,
       poll: (_poll, onPolled) => setImmediate(() => onPolled(asked.taken++, null, says.hash, says.version)),
@@ -135,7 +135,7 @@ async function send(agent: Agent, path: string, options: RequestOptions) {
     body: body === '' ? undefined : JSON.parse(body),
   }
 }
-const leftToFastify = { status: 200, body: { grant: 'not taken' } }
+const leftToFastify = { status: 200, body: { decision: 'not taken' } }
 
 test('an answer whose event has not changed goes out again, with the new watermark and the rate limit', async () => {
   const { status, headers, body } = await poll()
@@ -160,7 +160,7 @@ test('an answer whose event has not changed goes out again, with the new waterma
 
 test('an organization that leaves too much unread gets its answer, or a problem, from fastify', async () => {
   says.hasRoom = false
-  expect(await poll()).toMatchObject({ status: 200, body: { grant: { granted: true }, isUnread: false } })
+  expect(await poll()).toMatchObject({ status: 200, body: { decision: { allowed: true }, isUnread: false } })
 })
 
 test('a device that asks again is recalled by what is known of it, and another one by its token', async () => {
@@ -205,31 +205,34 @@ test('polls of one batch share a read, those of the next read again', async () =
 test('a read that fails is left to fastify, which gets the failure and does not read again', async () => {
   says.revision = undefined
   says.read = () => Promise.reject(new Error('no such event'))
-  expect((await poll()).body).toEqual({ grant, isUnread: false, failed: 'no such event' })
+  expect((await poll()).body).toEqual({ decision, isUnread: false, failed: 'no such event' })
   expect(asked).toMatchObject({ taken: 1, answered: [], confirmed: 0 })
 })
 
 test('an answer that cannot be composed is left to fastify, and the next one is sent', async () => {
   says.revision = 8
   says.read = async () => ({ ...later, asOfMs: 9e15 })
-  expect((await poll()).body).toEqual({ grant, isUnread: false })
+  expect((await poll()).body).toEqual({ decision, isUnread: false })
   says.read = async () => later
   says.hash = { ...says.hash } as ShardHash
   expect(await poll()).toMatchObject({ status: 200 })
 })
 
-test('a refused or an unjudged request, or one of which nothing was read, is left to fastify with its grant', async () => {
-  const refused = { granted: false, limit: 60, remaining: 0, resetMs: 900 }
+test('a refused or an unjudged request, or one of which nothing was read, is left to fastify with its decision', async () => {
+  const refused = { allowed: false, limit: 60, remaining: 0, resetMs: 900 }
   const { hash } = says
   for (const { isUnread = false, ...said } of [
     { revision: undefined, hash: undefined, isUnread: true },
     { revision: undefined, version: undefined },
-    { grant: refused },
-    { grant: Promise.resolve(refused) },
-    { grant: Promise.resolve(refused), hash: undefined, isUnread: true },
+    { decision: refused },
+    { decision: Promise.resolve(refused) },
+    { decision: Promise.resolve(refused), hash: undefined, isUnread: true },
   ]) {
-    says = { ...says, grant, hash, ...said }
-    expect((await poll()).body).toEqual({ grant: JSON.parse(JSON.stringify(await says.grant)), isUnread })
+    says = { ...says, decision, hash, ...said }
+    expect((await poll()).body).toEqual({
+      decision: JSON.parse(JSON.stringify(await says.decision)),
+      isUnread,
+    })
   }
   expect(asked).toMatchObject({ taken: 5, answered: [], confirmed: 0, seen: [] })
 })

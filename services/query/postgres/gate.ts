@@ -26,7 +26,7 @@ export type Gate = {
 type Waiting = { begin: () => void }
 
 /** Bounds how much work runs at once, and serves waiting organizations in turn, so that none can slow the others. */
-export function openGate({ places, placesOfOne, waitingOfOne, waitMs }: GateOptions): Gate {
+export function createGate({ places, placesOfOne, waitingOfOne, waitMs }: GateOptions): Gate {
   let free = places
   const running = new Map<string, number>()
   /** Organizations in the order in which they are served next. */

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Overloaded, openGate } from './gate.ts'
+import { createGate, Overloaded } from './gate.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
 /** A gate, with work that runs until the test ends it. */
 function open() {
-  const gate = openGate({ places: 3, placesOfOne: 2, waitingOfOne: 2, waitMs: 1_000 })
+  const gate = createGate({ places: 3, placesOfOne: 2, waitingOfOne: 2, waitMs: 1_000 })
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   const enter = (organizationId: string, name: string) =>

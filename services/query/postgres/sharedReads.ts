@@ -20,7 +20,7 @@ type Group = {
   reply: PromiseWithResolvers<unknown>
 }
 
-export function openSharedReads(gate: Gate): SharedReads {
+export function createSharedReads(gate: Gate): SharedReads {
   /** Reads that have not begun: they may be joined. */
   const waiting = new Map<string, Group>()
   /** Keys with a read that runs or waits for a place. */

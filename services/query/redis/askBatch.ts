@@ -1,7 +1,7 @@
 import type { AccessKeys, Taken } from '@tally/access'
 import type { RateLimits } from '@tally/platform'
 import {
-  openLines,
+  createLines,
   type RedisKeys,
   readEventVersion,
   readShardHash,
@@ -27,7 +27,7 @@ export type AskDeps = {
 /** Sends the commands of one batch; the promise resolves when all are answered. */
 type AskBatch = (batch: Batch) => Promise<unknown>
 
-export function openAskBatch(deps: AskDeps, limits: RateLimits): AskBatch {
+export function createAskBatch(deps: AskDeps, limits: RateLimits): AskBatch {
   const [ofNode, ofSlots] = [askNode(deps, limits), askSlots(deps, limits)]
   // Not known before Redis has answered.
   return batch => (deps.redis instanceof Cluster ? ofSlots(batch) : ofNode(batch))
@@ -42,7 +42,7 @@ function askNode({ redis, topics, breaker }: AskDeps, limits: RateLimits): AskBa
   const fields = shardFields(topics)
 
   const settleAll = ({ takers, shards }: Batch, reply: string) => {
-    const lines = openLines(reply)
+    const lines = createLines(reply)
     for (const taker of takers) settleTaken(taker, toTaken(lines.next()), breaker)
     for (const shard of shards) {
       const ids = shard.events.map(({ event }) => event.id)

@@ -3,7 +3,7 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import type { RedisKeys } from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { expect, test } from 'vitest'
-import { openAskBatch } from './askBatch.ts'
+import { createAskBatch } from './askBatch.ts'
 import {
   AskedEvent,
   AskedOrganization,
@@ -26,7 +26,7 @@ function askWith(...lines: string[]) {
   } as unknown as QueryRedis
   const failures: unknown[] = []
   const breaker = { noteWrite: (error?: unknown) => void (error !== undefined && failures.push(error)) }
-  const ask = openAskBatch(
+  const ask = createAskBatch(
     { redis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
     { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
   )
@@ -95,7 +95,7 @@ test('in a cluster, a client that throws because no node has the slot is one tha
   }) as QueryRedis
   const failures: unknown[] = []
   const breaker = { noteWrite: (error?: unknown) => void failures.push(error) }
-  const ask = openAskBatch(
+  const ask = createAskBatch(
     { redis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
     { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
   )

@@ -2,7 +2,7 @@ import type { Taken } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/figures'
 import type { EventVersion, ShardHash } from '@tally/publication'
-import { type Grant, type Permit, permitOf } from '../limits/permit.ts'
+import { type Allowance, allowanceOf, type LimitDecision } from '../limits/limitDecision.ts'
 import { Waiter } from './waiter.ts'
 
 /** What the requests of one batch ask Redis for, each thing once. */
@@ -153,7 +153,7 @@ export function joinPoll(
   if (together) batch.polls.push(poll)
   else {
     const replies = [taker.promise, poll.event.shard.promise, poll.event.promise]
-    void Promise.allSettled(replies).then(() => tell(poll))
+    void Promise.allSettled(replies).then(() => notify(poll))
   }
 }
 
@@ -161,9 +161,9 @@ export function joinPoll(
 export function tellPolls(batch: Batch): void {
   const { polls } = batch
   batch.polls = []
-  for (const poll of polls) tell(poll)
+  for (const poll of polls) notify(poll)
 }
-const tell = ({ onPolled, index, taker, event }: WaitingPoll) =>
+const notify = ({ onPolled, index, taker, event }: WaitingPoll) =>
   onPolled(index, taker.reply, event.shard.reply, event.reply)
 
 /** Joins the batch's read of the same question and key, or adds one. */
@@ -171,13 +171,13 @@ export function joinRead<Reply>(
   { replies, reads }: Batch,
   question: object,
   by: object,
-  granting: Promise<Grant>,
-  read: (permit: Permit) => Promise<Reply>,
+  deciding: Promise<LimitDecision>,
+  read: (allowance: Allowance) => Promise<Reply>,
 ): Promise<Reply> {
   const reply = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
     const waiter = new Waiter<Reply>()
-    const permit = permitOf(granting)
-    reads.push(() => settle(waiter, async () => read(permit)))
+    const allowance = allowanceOf(deciding)
+    reads.push(() => settle(waiter, async () => read(allowance)))
     return waiter.promise
   })
   return reply as Promise<Reply>

@@ -37,9 +37,9 @@ export const patienceMs = 80
 const lastPatienceMs = 1_500
 const relyMs = 2_000
 /** How long to wait before the next ping. */
-const restMs = 1_000
+const cooldownMs = 1_000
 
-export function openBreaker({ redis, onFailure, onWritable = () => {} }: BreakerDeps): Breaker {
+export function createBreaker({ redis, onFailure, onWritable = () => {} }: BreakerDeps): Breaker {
   let isOpen = false
   let reliedUntilMs = 0
   const patience = () => (performance.now() < reliedUntilMs ? lastPatienceMs : patienceMs)
@@ -47,7 +47,7 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
 
   // async: the client of a cluster throws at once if no node has the slot.
   const ping = async () => redis.ping()
-  const rest = () => setTimeout(probe, restMs).unref()
+  const rest = () => setTimeout(probe, cooldownMs).unref()
   /** Pings Redis, one ping at a time, until it answers in time; requests do not wait for that. */
   const probe = () => {
     const cancel = deadline(performance.now(), patienceMs, rest)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openBreaker, patienceMs } from './breaker.ts'
+import { createBreaker, patienceMs } from './breaker.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -7,7 +7,7 @@ afterEach(() => vi.useRealTimers())
 function open(ping = async () => 'PONG' as const) {
   const failures: unknown[] = []
   const writable: boolean[] = []
-  const breaker = openBreaker({
+  const breaker = createBreaker({
     redis: { ping } as never,
     onFailure: error => failures.push(error),
     onWritable: is => writable.push(is),

@@ -4,8 +4,8 @@ import { asOfField, eventRevisionField } from '@tally/publication'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { Cluster } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
-import { openBreaker } from './breaker.ts'
-import { openRequestBatches } from './requestBatches.ts'
+import { createBreaker } from './breaker.ts'
+import { createRequestBatches } from './requestBatches.ts'
 import { type QueryRedis, queryScripts } from './scripts.ts'
 
 const { redis, keys } = await redisOfFile(queryScripts)
@@ -20,15 +20,15 @@ const counted: QueryRedis = new Proxy(redis, {
   },
 })
 let failures = 0
-const breaker = openBreaker({
+const breaker = createBreaker({
   redis,
   onFailure: () => {
     failures += 1
   },
 })
-const granting = Promise.resolve({ granted: true, limit: 60, remaining: 59, resetMs: 60_000 })
+const deciding = Promise.resolve({ allowed: true, limit: 60, remaining: 59, resetMs: 60_000 })
 const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
-const batches = openRequestBatches({ redis: counted, keys, topics, breaker }, limits)
+const batches = createRequestBatches({ redis: counted, keys, topics, breaker }, limits)
 
 const mark = (revision: number) => ({ revision, epoch: 0 })
 
@@ -86,7 +86,7 @@ test('one read returns a shard’s hash with the published revision of each requ
   )
 })
 
-test('an event that Redis does not have has no revision, and an unknown organization gets no grant', async () => {
+test('an event that Redis does not have has no revision, and an unknown organization gets no decision', async () => {
   expect(await batches.event(eventId, 0)).toBeUndefined()
   expect(await batches.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
 })
@@ -113,7 +113,7 @@ test('a poll is told that nothing is known if Redis is too slow or fails', async
     askBatch: () => Promise.reject(new Error('connection refused')),
   })
   for (const redis of [slow, broken]) {
-    const batches = openRequestBatches({ redis, keys, topics, breaker }, limits)
+    const batches = createRequestBatches({ redis, keys, topics, breaker }, limits)
     const told: unknown[] = []
     const poll = batches.pollOf({ organizationId, eventId, shard: 9 })
     batches.poll(poll, (...reply) => told.push(reply))
@@ -132,7 +132,7 @@ test('a question is read once per batch for each key that asks it, and again in 
   const [question, other, one, two] = [{}, {}, {}, {}]
   let asked = 0
   const read = async () => ++asked
-  const reply = (question: object, by: object) => batches.coalesce(question, by, granting, read)
+  const reply = (question: object, by: object) => batches.coalesce(question, by, deciding, read)
 
   expect(
     await Promise.all([reply(question, one), reply(question, one), reply(question, two), reply(other, one)]),
@@ -144,11 +144,11 @@ test('a read begins after the last request that shares it has joined, and its co
   await redis.hset(keys.event(eventId), 'revision', 7)
   const question = {}
   const read = () => batches.event(eventId, 0)
-  const first = batches.coalesce(question, batches, granting, read)
+  const first = batches.coalesce(question, batches, deciding, read)
   const before = reads
   await Promise.resolve()
   expect(reads).toBe(before)
-  const second = batches.coalesce(question, batches, granting, read)
+  const second = batches.coalesce(question, batches, deciding, read)
   const alone = batches.event(eventId, 0)
 
   expect(await Promise.all([first, second, alone])).toEqual([mark(7), mark(7), mark(7)])
@@ -180,7 +180,7 @@ test('a hash that cannot be read, or an organization that cannot be judged, fail
 
 test('a batch of many organizations, shards and events gets each its own reply', async () => {
   const patient = { ...breaker, deadline: () => () => true }
-  const batches = openRequestBatches({ redis, keys, topics, breaker: patient }, limits)
+  const batches = createRequestBatches({ redis, keys, topics, breaker: patient }, limits)
   const many = Array.from({ length: 60 }, (_, index) => ({
     organizationId: randomUUID() as OrganizationId,
     eventId: randomUUID() as EventId,
@@ -199,11 +199,11 @@ test('a batch of many organizations, shards and events gets each its own reply',
       batches.shard(shard, eventId),
       batches.event(eventId, shard),
     ])
-    return { granted: taken?.[0], epoch: hash.epoch, published: hash.revisions.get(eventId), version }
+    return { allowed: taken?.[0], epoch: hash.epoch, published: hash.revisions.get(eventId), version }
   })
   expect(await Promise.all(replies)).toEqual(
     many.map(({ shard, revision }, index) => ({
-      granted: Math.min(2, (index % 3) + 1),
+      allowed: Math.min(2, (index % 3) + 1),
       epoch: 100 + shard,
       published: revision - 1,
       version: { revision, epoch: revision + 1 },
@@ -213,7 +213,7 @@ test('a batch of many organizations, shards and events gets each its own reply',
 
 test('what was taken is told even if there are too many events for one read', async () => {
   const patient = { ...breaker, deadline: () => () => true }
-  const batches = openRequestBatches({ redis, keys, topics, breaker: patient }, limits)
+  const batches = createRequestBatches({ redis, keys, topics, breaker: patient }, limits)
   const { taken } = batches.takeRequest(organizationId)
   const read = Array.from({ length: 8_500 }, () => batches.event(randomUUID() as EventId, 41))
   const outcomes = await Promise.allSettled(read)
@@ -227,8 +227,8 @@ test('the error of a read goes to all requests that share it', async () => {
     throw new Error('no such event')
   }
   const all = [
-    batches.coalesce(question, batches, granting, read),
-    batches.coalesce(question, batches, granting, read),
+    batches.coalesce(question, batches, deciding, read),
+    batches.coalesce(question, batches, deciding, read),
   ]
   for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
 })
@@ -256,7 +256,7 @@ test('requests that arrive while two batches are asked share the next one, which
   const asked: string[] = []
   const slow = withSlowAnswers([hanging.promise, new Promise(() => {})], asked, redis)
   const patient = { ...breaker, deadline: () => () => true }
-  const batches = openRequestBatches({ redis: slow, keys, topics, breaker: patient }, limits)
+  const batches = createRequestBatches({ redis: slow, keys, topics, breaker: patient }, limits)
   const first = batches.event(eventId, 0)
   await new Promise(setImmediate)
   void batches.event(eventId, 0)
@@ -275,7 +275,7 @@ test('requests that arrive while two batches are asked share the next one, which
 test('in a cluster a node that hangs does not delay the next batch', async () => {
   const asked: string[] = []
   const slow = withSlowAnswers([new Promise(() => {})], asked, Cluster.prototype)
-  const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
+  const batches = createRequestBatches({ redis: slow, keys, topics, breaker }, limits)
   batches.event(eventId, 0).catch(() => undefined)
   await new Promise(setImmediate)
   expect(await batches.event(eventId, 0)).toEqual(mark(8))
@@ -289,7 +289,7 @@ test('in a cluster a poll does not wait for the node of another', async () => {
     takeRequests: () => Promise.resolve([1, 60, 59, 60_000]),
   })
   const never = { ...breaker, deadline: () => () => true }
-  const batches = openRequestBatches({ redis: slow, keys, topics, breaker: never }, limits)
+  const batches = createRequestBatches({ redis: slow, keys, topics, breaker: never }, limits)
   const told: unknown[] = []
   batches.poll(batches.pollOf({ organizationId, eventId: other, shard: 1 }), () => told.push(other))
   batches.poll(batches.pollOf({ organizationId, eventId, shard: 0 }), () => told.push(eventId))
@@ -301,7 +301,7 @@ test('without Redis nothing is taken, and one failure is reported', async () => 
     takeRequests: () => Promise.reject(new Error('connection refused')),
     askBatch: () => Promise.reject(new Error('connection refused')),
   })
-  const batches = openRequestBatches({ redis: broken, keys, topics, breaker }, limits)
+  const batches = createRequestBatches({ redis: broken, keys, topics, breaker }, limits)
   const before = failures
   const taking = [batches.takeRequest(organizationId), batches.takeRequest(organizationId)]
   expect(await Promise.all(taking.map(({ taken }) => taken))).toEqual([undefined, undefined])
@@ -315,8 +315,8 @@ test('a batch that is too slow fails, and after two in a row Redis is not asked'
     return new Promise(() => {})
   }
   const slow: QueryRedis = Object.assign(Object.create(redis), { hmget: hang, askBatch: hang })
-  const breaker = openBreaker({ redis: slow, onFailure: () => {} })
-  const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
+  const breaker = createBreaker({ redis: slow, onFailure: () => {} })
+  const batches = createRequestBatches({ redis: slow, keys, topics, breaker }, limits)
   for (const isOpen of [false, true]) {
     await expect(batches.event(eventId, 0)).rejects.toThrow('too slow')
     expect(breaker.isOpen()).toBe(isOpen)

@@ -5,8 +5,8 @@ import type { RateLimits } from '@tally/platform'
 import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import type { Grant, Permit } from '../limits/permit.ts'
-import { type AskDeps, openAskBatch } from './askBatch.ts'
+import type { Allowance, LimitDecision } from '../limits/limitDecision.ts'
+import { type AskDeps, createAskBatch } from './askBatch.ts'
 import {
   AskedEvent,
   AskedOrganization,
@@ -44,14 +44,14 @@ export type RequestBatches = {
    * Reads once for all requests with the same question and the same key in one batch (both compared by identity). The
    * read begins when the batch goes out, never before any of them has asked, so that no client gets less than another
    * process answered it before. The batch is still open then: every `shard` and `event` that `read` asks for before its
-   * first `await` is part of it. `read` gets the permit of the first that asks: the rate limit grants in the order of
-   * asking, so that if it refuses the first it refuses all.
+   * first `await` is part of it. `read` gets the allowance of the first that asks: the rate limit grants in the order
+   * of asking, so that if it refuses the first it refuses all.
    */
   coalesce<Reply>(
     question: object,
     by: object,
-    granting: Promise<Grant>,
-    read: (permit: Permit) => Promise<Reply>,
+    deciding: Promise<LimitDecision>,
+    read: (allowance: Allowance) => Promise<Reply>,
   ): Promise<Reply>
   /** A shard's hash with the published revision of this event. */
   shard(shard: number, id: EventId): Promise<ShardHash>
@@ -93,7 +93,7 @@ function failAll(unanswered: Set<Batch>): void {
 }
 
 /** What batches ask Redis about, made once. */
-function openAsked(keys: AskDeps['keys']) {
+function createAsked(keys: AskDeps['keys']) {
   const organizations = new LRUCache<OrganizationId, AskedOrganization>({
     max: keptKeys,
     memoMethod: id =>
@@ -120,7 +120,7 @@ function openAsked(keys: AskDeps['keys']) {
  * for 5 ms at most. In a cluster no batch waits longer than that, so that a slow node does not delay the others. A
  * batch that has failed or is too slow no longer counts as unanswered.
  */
-export function openRequestBatches(
+export function createRequestBatches(
   deps: AskDeps & {
     breaker: Breaker
     /** Called with the number of requests in each batch that goes out. */
@@ -131,7 +131,7 @@ export function openRequestBatches(
   const { redis, keys, breaker, onBatch } = deps
   /** Not known before Redis has answered. */
   const isCluster = () => redis instanceof Cluster
-  const ask = openAskBatch(deps, limits)
+  const ask = createAskBatch(deps, limits)
   let collecting: Batch | undefined
   /** Batches that are neither answered nor too late. */
   const unanswered = new Set<Batch>()
@@ -188,7 +188,7 @@ export function openRequestBatches(
     return collecting
   }
 
-  const { organizations, eventOf } = openAsked(keys)
+  const { organizations, eventOf } = createAsked(keys)
   return {
     pollOf: ({ organizationId, eventId, shard }) => ({
       organization: organizations.memo(organizationId),
@@ -207,7 +207,7 @@ export function openRequestBatches(
       if (batch.joined === largeBatch) setImmediate(send)
       return taken
     },
-    coalesce: (question, by, granting, read) => joinRead(current(), question, by, granting, read),
+    coalesce: (question, by, deciding, read) => joinRead(current(), question, by, deciding, read),
     shard: (shard, id) => joinShard(current(), eventOf(id, shard)),
     event: (id, shard) => joinEvent(current(), eventOf(id, shard)),
   }

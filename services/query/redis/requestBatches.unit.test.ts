@@ -3,7 +3,7 @@ import type { AccessKeys } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { RedisKeys } from '@tally/publication'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { openRequestBatches } from './requestBatches.ts'
+import { createRequestBatches } from './requestBatches.ts'
 import type { QueryRedis } from './scripts.ts'
 
 const idKey = (id: string | number) => `{${id}}`
@@ -30,15 +30,15 @@ const breaker = {
     return () => true
   },
   noteWrite() {},
-} as unknown as Parameters<typeof openRequestBatches>[0]['breaker']
+} as unknown as Parameters<typeof createRequestBatches>[0]['breaker']
 
-let batches: ReturnType<typeof openRequestBatches>
+let batches: ReturnType<typeof createRequestBatches>
 beforeEach(() => {
   isOpen = false
   sent.length = 0
   deadlines.length = 0
   const onBatch = (requests: number) => sent.push(requests)
-  batches = openRequestBatches({ redis, keys, topics: [], breaker, onBatch }, limits)
+  batches = createRequestBatches({ redis, keys, topics: [], breaker, onBatch }, limits)
 })
 
 const poll = (onPolled = () => {}) =>

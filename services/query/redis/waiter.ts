@@ -12,7 +12,7 @@ export class Waiter<Reply> {
   get promise(): Promise<Reply> {
     if (this.#resolvers === undefined) {
       this.#resolvers = Promise.withResolvers<Reply>()
-      this.#tell()
+      this.#notify()
     }
     return this.#resolvers.promise
   }
@@ -21,17 +21,17 @@ export class Waiter<Reply> {
     if (this.#state !== 'waits') return
     this.#state = 'resolved'
     this.reply = reply
-    this.#tell()
+    this.#notify()
   }
 
   reject(error: unknown): void {
     if (this.#state !== 'waits') return
     this.#state = 'rejected'
     this.#error = error
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#state === 'resolved') this.#resolvers?.resolve(this.reply as Reply)
     if (this.#state === 'rejected') this.#resolvers?.reject(this.#error)
   }

@@ -27,7 +27,7 @@ export type Answering = {
 }
 
 /** Composes answers, and remembers each for its event's revision. */
-export function openAnswers(): (of: Asked, question: Question) => Answering {
+export function createAnswers(): (of: Asked, question: Question) => Answering {
   const remembered = new LRUCache<string, Composed>({
     maxSize: rememberedText,
     sizeCalculation: ({ data }, key) => data.length + key.length + 200,

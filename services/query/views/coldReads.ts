@@ -20,7 +20,7 @@ export type ColdReads = {
 }
 
 /** Reads events from Postgres, and remembers what they say and which ones do not exist. */
-export function openColdReads(
+export function createColdReads(
   { db, topics, shared }: { db: Postgres; topics: string[]; shared: SharedReads },
   memory: Memory,
 ): ColdReads {

@@ -8,7 +8,7 @@ import {
 } from '@tally/publication'
 import { LRUCache } from 'lru-cache'
 import { unavailable } from '../http/problems.ts'
-import type { Permit } from '../limits/permit.ts'
+import type { Allowance } from '../limits/limitDecision.ts'
 import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { Breaker } from '../redis/breaker.ts'
@@ -17,9 +17,9 @@ import { raceWithRetries } from './raceWithRetries.ts'
 export type EventList = {
   /**
    * All events of an organization in the API's order. Throws `service-unavailable` if neither Redis nor Postgres can
-   * answer. Asks Postgres, and remembers what it read, only with the permit.
+   * answer. Asks Postgres, and remembers what it read, only with the allowance.
    */
-  read(id: OrganizationId, permit: Permit): Promise<EventAnswer[]>
+  read(id: OrganizationId, allowance: Allowance): Promise<EventAnswer[]>
   /** Their ids, from Redis only; undefined if it does not have them. */
   listed(id: OrganizationId): Promise<string[] | undefined>
 }
@@ -27,13 +27,13 @@ export type EventList = {
 type List = { revision: number; events: EventAnswer[]; isBehind: boolean }
 
 /** Reads the list of events from Redis, or from Postgres if Redis is down, empty, behind or refuses writes. */
-export function openEventList(deps: {
+export function createEventList(deps: {
   db: Postgres
   redis: ReadModelRedis
   keys: RedisKeys
   breaker: Breaker
   shared: SharedReads
-  /** Whether Redis is behind Postgres (anyBehind.ts). */
+  /** Whether Redis is behind Postgres (staleness.ts). */
   isBehind: () => Promise<boolean>
   onFailure: (error: unknown) => void
 }): EventList {
@@ -70,9 +70,9 @@ export function openEventList(deps: {
   const repair = (id: OrganizationId) => void breaker.attempt(() => publishOrganizations(deps, [id]))
 
   return {
-    async read(id, permit) {
+    async read(id, allowance) {
       const hot = await fromRedis(id)
-      await permit
+      await allowance
       const now = current(id, hot)
       if (now !== undefined) return now
       try {

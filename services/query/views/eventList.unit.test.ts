@@ -1,12 +1,12 @@
 import type { OrganizationId } from '@tally/contract'
 import { expect, test } from 'vitest'
 import { Overloaded } from '../postgres/gate.ts'
-import { openEventList } from './eventList.ts'
+import { createEventList } from './eventList.ts'
 
 /** Asks for a list while Redis hangs and Postgres fails with this error; returns whether Redis was given more time. */
 async function isReliedOn(error: Error): Promise<boolean> {
   let isRelied = false
-  const list = openEventList({
+  const list = createEventList({
     breaker: {
       attempt: async () => undefined,
       rely() {
@@ -15,7 +15,7 @@ async function isReliedOn(error: Error): Promise<boolean> {
     },
     shared: { share: () => Promise.reject(error) },
     onFailure() {},
-  } as unknown as Parameters<typeof openEventList>[0])
+  } as unknown as Parameters<typeof createEventList>[0])
   await expect(list.read('o' as OrganizationId, Promise.resolve())).rejects.toThrow()
   return isRelied
 }

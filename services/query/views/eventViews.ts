@@ -3,16 +3,16 @@ import type { Postgres } from '@tally/platform'
 import { fitsShard, publishEvents } from '@tally/publication'
 import { type RedisRead, remembered, type Seen } from '@tally/views'
 import { unavailable } from '../http/problems.ts'
-import type { Permit } from '../limits/permit.ts'
+import type { Allowance } from '../limits/limitDecision.ts'
 import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
-import { type Answered, type Answering, type Asked, openAnswers } from './answers.ts'
-import { openColdReads } from './coldReads.ts'
-import { type HotReadsDeps, isRead, openHotReads } from './hotReads.ts'
-import { openMemory, type Remembered } from './memory.ts'
+import { type Answered, type Answering, type Asked, createAnswers } from './answers.ts'
+import { createColdReads } from './coldReads.ts'
+import { createHotReads, type HotReadsDeps, isRead } from './hotReads.ts'
+import { createMemory, type Remembered } from './memory.ts'
 import type { Question } from './question.ts'
 import { raceWithRetries } from './raceWithRetries.ts'
-import { openRepairs, requireEpoch } from './repairs.ts'
+import { createRepairs, requireEpoch } from './repairs.ts'
 import type { Watermarks } from './watermarks.ts'
 
 type Source = 'memory' | 'redis' | 'postgres'
@@ -21,11 +21,11 @@ export type EventViews = {
   /**
    * Answers a question about an organization's event; undefined if there is no such event, it belongs to another
    * organization, or the question names something that is not the event's. Throws `service-unavailable` if neither
-   * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit. `seen` is what the
-   * batch of this very request has read, which is then not read again; null if Redis did not answer it, which is then
-   * not asked.
+   * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the allowance. `seen` is what
+   * the batch of this very request has read, which is then not read again; null if Redis did not answer it, which is
+   * then not asked.
    */
-  ask(of: Asked, question: Question, permit: Permit, seen?: Seen | null): Promise<Answered | undefined>
+  ask(of: Asked, question: Question, allowance: Allowance, seen?: Seen | null): Promise<Answered | undefined>
   /**
    * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
    * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
@@ -56,14 +56,14 @@ export type EventViewsDeps = HotReadsDeps & {
  * Postgres takes long, Redis is asked again. If Postgres is down too, a consistent answer from Redis goes out, however
  * old.
  */
-export function openEventViews(deps: EventViewsDeps): EventViews {
+export function createEventViews(deps: EventViewsDeps): EventViews {
   const { breaker, watermarks, onSource, onFailure, listedEvents } = deps
-  const memory = openMemory()
-  const redis = openHotReads(deps, memory)
-  const postgres = openColdReads(deps, memory)
-  const answering = openAnswers()
+  const memory = createMemory()
+  const redis = createHotReads(deps, memory)
+  const postgres = createColdReads(deps, memory)
+  const answering = createAnswers()
   const epochs = requireEpoch(deps)
-  const repair = openRepairs(
+  const repair = createRepairs(
     id => publishEvents({ ...deps, epochs }, new Map([[id, { whole: true }]])),
     onFailure,
   )
@@ -94,12 +94,12 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
       if (!redis.isUpdated(read) || !memory.confirm(read, known)) return undefined
       return { revision: version.revision, asOfMs: known.asOfMs }
     },
-    async ask(of, question, permit, seen) {
+    async ask(of, question, allowance, seen) {
       if (postgres.isUnknown(of)) return undefined
       const { eventId } = of
       const plan = answering(of, question)
       const cached = memory.head(eventId)
-      const askRedis = (seen?: Seen) => redis.read(eventId, plan.needs, { permit, seen })
+      const askRedis = (seen?: Seen) => redis.read(eventId, plan.needs, { allowance, seen })
       /** Undefined if Redis is not as new as it should be and Postgres, which knows more, is up. */
       const answerHot = (hot: RedisRead | undefined): Found | undefined => {
         if (isRead(hot) && redis.isCurrent(hot)) memory.keep(hot)
@@ -113,7 +113,7 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
         return { source: 'postgres', answered: cold && plan.answer(cold) }
       }
 
-      const hot = seen === null ? await permit.then(() => undefined) : await askRedis(seen)
+      const hot = seen === null ? await allowance.then(() => undefined) : await askRedis(seen)
       try {
         const { source, answered } =
           answerHot(hot) ??

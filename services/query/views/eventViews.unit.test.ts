@@ -2,10 +2,10 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import type { ShardHash } from '@tally/publication'
 import type { Read, RedisRead } from '@tally/views'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { permitOf } from '../limits/permit.ts'
-import { Overloaded, openGate } from '../postgres/gate.ts'
-import { openSharedReads } from '../postgres/sharedReads.ts'
-import { type EventViewsDeps, openEventViews } from './eventViews.ts'
+import { allowanceOf } from '../limits/limitDecision.ts'
+import { createGate, Overloaded } from '../postgres/gate.ts'
+import { createSharedReads } from '../postgres/sharedReads.ts'
+import { createEventViews, type EventViewsDeps } from './eventViews.ts'
 import type { Question } from './question.ts'
 
 /** The two sources, with what each test puts into them. */
@@ -26,13 +26,13 @@ const { sources, healthy } = vi.hoisted(() => {
 })
 vi.mock('@tally/views', async original => ({
   ...(await original<typeof import('@tally/views')>()),
-  openRedisReads: () => () => sources.redis(),
+  createRedisReads: () => () => sources.redis(),
   readFromPostgres: () => {
     sources.askedPostgres += 1
     return sources.postgres()
   },
 }))
-vi.mock('./repairs.ts', () => ({ openRepairs: () => () => {}, requireEpoch: () => undefined }))
+vi.mock('./repairs.ts', () => ({ createRepairs: () => () => {}, requireEpoch: () => undefined }))
 
 const of = { eventId: 'e' as EventId, organizationId: 'o' as OrganizationId }
 const read = (revision: number, asOfMs: number, shard = 1) =>
@@ -47,7 +47,7 @@ const question: Question = () => ({
   needs: ['kpis:1:0'],
   compose: documents => ({ data: documents.get('kpis:1:0') ?? '', etag: '' }),
 })
-const granted = Promise.resolve()
+const allowed = Promise.resolve()
 
 function open() {
   const attempt = async <Result>(call: () => Promise<Result>) =>
@@ -60,18 +60,18 @@ function open() {
       },
       refusesWrites: () => sources.refusesWrites,
     },
-    shared: openSharedReads(openGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
+    shared: createSharedReads(createGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
     watermarks: { isBehind: () => sources.isBehind, isPostgresUp: () => sources.isPostgresUp },
     topics: [],
     onSource() {},
     onFailure() {},
     listedEvents: async () => undefined,
   }
-  const views = openEventViews(deps as unknown as EventViewsDeps)
+  const views = createEventViews(deps as unknown as EventViewsDeps)
   return {
     views,
-    async ask(permit = granted) {
-      const answered = await views.ask(of, question, permit)
+    async ask(allowance = allowed) {
+      const answered = await views.ask(of, question, allowance)
       return answered && [answered.composed.data.toString(), answered.asOfMs]
     },
   }
@@ -94,7 +94,7 @@ beforeEach(() => {
 test('if Redis did not answer the batch of a request, it is not asked again', async () => {
   const redis = vi.fn(async () => read(1, 1_000))
   Object.assign(sources, { redis, postgres: async () => read(2, 2_000) })
-  const answered = await open().views.ask(of, question, granted, null)
+  const answered = await open().views.ask(of, question, allowed, null)
   expect(answered?.composed.data.toString()).toBe('revision 2')
   expect(redis).not.toHaveBeenCalled()
 })
@@ -185,7 +185,7 @@ test.each([
 
 test('a refused request asks Postgres nothing and leaves nothing in memory', async () => {
   const { ask } = open()
-  const refused = permitOf(Promise.resolve({ granted: false, limit: 2, remaining: 0, resetMs: 1 }))
+  const refused = allowanceOf(Promise.resolve({ allowed: false, limit: 2, remaining: 0, resetMs: 1 }))
   redisHas('missing')
   await expect(ask(refused)).rejects.toThrow()
   redisHas(read(10, 1_000))

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
 import type { ReadModelRedis, RedisKeys } from '@tally/publication'
 import {
+  createRedisReads,
   type KnownRead,
   type Look,
   type Needs,
-  openRedisReads,
   type Read,
   type Reading,
   type RedisRead,
@@ -47,7 +47,7 @@ export type HotReads = {
 }
 
 /** Reads events from Redis, and compares them with what this process answered before and with Postgres's watermarks. */
-export function openHotReads(
+export function createHotReads(
   { redis, keys, batches, breaker, watermarks }: HotReadsDeps,
   memory: Memory,
 ): HotReads {
@@ -55,7 +55,7 @@ export function openHotReads(
     const [hash, version] = await Promise.all([batches.shard(shard, eventId), batches.event(eventId, shard)])
     return version && { shard, hash, version }
   }
-  const fromRedis = openRedisReads({ redis, keys, look })
+  const fromRedis = createRedisReads({ redis, keys, look })
   const isUpdated = (read: KnownRead): boolean =>
     !breaker.refusesWrites() &&
     read.asOfMs !== null &&
@@ -65,14 +65,14 @@ export function openHotReads(
 
   return {
     async read(eventId, needs, reading) {
-      const { permit } = reading
+      const { allowance } = reading
       for (let attempt = 0; ; attempt++) {
         const sinceMs = performance.now()
         const hot = await breaker.attempt(
-          () => fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { permit }),
+          () => fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { allowance }),
           sinceMs,
         )
-        await permit
+        await allowance
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
       }
     },

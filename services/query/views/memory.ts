@@ -54,7 +54,7 @@ export type Memory = {
   reset(read: Read, before: Before): void
 }
 
-export function openMemory(): Memory {
+export function createMemory(): Memory {
   const remembered = new LRUCache<EventId, Remembered>({
     max: rememberedEvents,
     dispose(known) {

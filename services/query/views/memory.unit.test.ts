@@ -2,7 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 import type { Read } from '@tally/views'
 import { expect, test } from 'vitest'
-import { openMemory } from './memory.ts'
+import { createMemory } from './memory.ts'
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
 const event = { menuItems: [], days: [], areas: [] } as unknown as StoredEvent
@@ -17,7 +17,7 @@ const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 
 /** The watermark for a read of Redis after Postgres has answered 2,000 for revision 7 in epoch 5 and then went down. */
 function watermarkOf(later: Read): number | null {
-  const memory = openMemory()
+  const memory = createMemory()
   memory.reset(read(7, 2_000, inEpoch(5)), undefined)
   return memory.watermark(later)
 }
@@ -35,7 +35,7 @@ test('older documents, and those of a later epoch, have only their own watermark
 })
 
 test('of an event whose record is no longer kept, the revision and the watermark are', () => {
-  const memory = openMemory()
+  const memory = createMemory()
   const many = { menuItems: new Array(60_000).fill({}), days: [], areas: [] } as unknown as StoredEvent
   const other = '7c1e0000-0000-4000-8000-000000000002' as EventId
   memory.keep({ ...read(7, 2_000, inEpoch(5)), head: { eventId, revision: 7, event: many } })
@@ -47,7 +47,7 @@ test('of an event whose record is no longer kept, the revision and the watermark
 })
 
 test('a read of Postgres does not lower a watermark that was confirmed while it ran', () => {
-  const memory = openMemory()
+  const memory = createMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const before = memory.now(eventId)
   const known = memory.known(eventId)
@@ -60,7 +60,7 @@ test('a read of Postgres does not lower a watermark that was confirmed while it 
 })
 
 test('a read that is behind an earlier answer changes nothing', () => {
-  const memory = openMemory()
+  const memory = createMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   if (known === undefined) throw new Error('the read was not kept')
@@ -70,7 +70,7 @@ test('a read that is behind an earlier answer changes nothing', () => {
 })
 
 test('an event that is evicted is marked as no longer kept', () => {
-  const memory = openMemory()
+  const memory = createMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   for (let other = 0; other < 20_000; other++)
@@ -83,7 +83,7 @@ test('an event that is evicted is marked as no longer kept', () => {
 })
 
 test('an event that is confirmed all the time is not evicted', () => {
-  const memory = openMemory()
+  const memory = createMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   if (known === undefined) throw new Error('the read was not kept')

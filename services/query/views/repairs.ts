@@ -9,7 +9,7 @@ const atOnce = 2
 const mostWaiting = 100
 
 /** Publishes events that Redis lacks, in the background; each once, however many requests ask for it. */
-export function openRepairs(
+export function createRepairs(
   publish: (id: EventId) => Promise<unknown>,
   onFailure: (error: unknown) => void,
 ): (id: EventId) => void {

@@ -34,11 +34,11 @@ async function noted<Result extends { events: number }>(
 }
 
 async function rebuildFromOrders(settings: Settings): Promise<void> {
-  const [{ openProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([
+  const [{ createProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([
     import('@tally/repair'),
     import('@tally/kafka'),
   ])
-  const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'events' })
+  const progress = createProgress(process.stderr, { name: 'rebuild', unit: 'events' })
   const { events, repaired } = await withRevisions(settings.databaseUrl, db =>
     noted(db, 'from the stored orders', () =>
       withRedis(settings, redis =>
@@ -62,8 +62,8 @@ async function rebuildFromTopics(
   kafka: Parameters<Parameters<typeof withKafka>[2]>[0],
   mayRemove: boolean,
 ): Promise<void> {
-  const { openProgress, rebuildFromKafka, withRedis } = await import('@tally/repair')
-  const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'records' })
+  const { createProgress, rebuildFromKafka, withRedis } = await import('@tally/repair')
+  const progress = createProgress(process.stderr, { name: 'rebuild', unit: 'records' })
   const { events, records } = await withRevisions(settings.databaseUrl, db =>
     noted(db, 'from Kafka', () =>
       withRedis(settings, redis =>

@@ -15,12 +15,12 @@ export function addService(program: Command, { name, description, load }: Servic
     .command(name)
     .description(description)
     .action(async () => {
-      const { logOutput, openLogger, readSettings, runService, sslModeWarning } = await import(
+      const { logOutput, createLogger, readSettings, runService, sslModeWarning } = await import(
         '@tally/platform'
       )
       try {
         const settings = readSettings(process.env)
-        const logger = openLogger(name, settings.logLevel)
+        const logger = createLogger(name, settings.logLevel)
         logOutput(logger)
         const warning = sslModeWarning(settings.databaseUrl)
         if (warning !== undefined) logger.warn(`${warning.found}: ${warning.mend}`)
@@ -31,7 +31,7 @@ export function addService(program: Command, { name, description, load }: Servic
       } catch (error) {
         // Whatever the level: it is the last line, and says what to do.
         const hasStack = /^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '')
-        openLogger(name, 'fatal').fatal(hasStack ? { err: error } : {}, sentenceOf(error, process.env))
+        createLogger(name, 'fatal').fatal(hasStack ? { err: error } : {}, sentenceOf(error, process.env))
         process.exit(wasWrongUsage(error) ? 2 : 1)
       }
     })

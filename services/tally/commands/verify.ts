@@ -10,9 +10,9 @@ export function addVerify(program: Command): void {
     )
     .action(async () => {
       const { settings } = await openCommand()
-      const { openProgress, verify, withRedis } = await import('@tally/repair')
-      const progress = openProgress(process.stderr, { name: 'verify', unit: 'events' })
-      const { events, differences, missed } = await withSchema(settings.databaseUrl, db =>
+      const { createProgress, verify, withRedis } = await import('@tally/repair')
+      const progress = createProgress(process.stderr, { name: 'verify', unit: 'events' })
+      const { events, differences, timedOut } = await withSchema(settings.databaseUrl, db =>
         withRedis(settings, redis =>
           verify(
             { db, ...redis },
@@ -25,9 +25,9 @@ export function addVerify(program: Command): void {
       ).finally(progress.close)
       remark(`verify: ${events} events compared, ${differences} differences`)
       if (differences > 0) process.exitCode = 1
-      if (missed > 0) {
+      if (timedOut > 0) {
         throw new Error(
-          `${missed} events or organizations changed too fast to compare their documents in Redis: run it again when fewer records arrive`,
+          `${timedOut} events or organizations changed too fast to compare their documents in Redis: run it again when fewer records arrive`,
         )
       }
     })

@@ -59,9 +59,9 @@ async function show({ events, removedBefore, unfinished }: ChosenEvents): Promis
 }
 
 async function remove(settings: Settings, db: Postgres, chosen: ChosenEvents): Promise<void> {
-  const [{ openProgress, removeEvents, withRedis }, { commandActor, note }, { topicNames }] =
+  const [{ createProgress, removeEvents, withRedis }, { commandActor, note }, { topicNames }] =
     await Promise.all([import('@tally/repair'), import('@tally/access'), import('@tally/kafka')])
-  const progress = openProgress(process.stderr, { name: 'remove', unit: 'orders' })
+  const progress = createProgress(process.stderr, { name: 'remove', unit: 'orders' })
   await withRedis(settings, redis =>
     removeEvents({ db, ...redis }, chosen, {
       eventsTopic: topicNames(settings.topicPrefix).events,

@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka } from '../../open.ts'
 import { remark } from '../../output.ts'
-import { openFilter } from './ofEvent.ts'
-import { openPrinter } from './print.ts'
+import { createFilter } from './ofEvent.ts'
+import { createPrinter } from './print.ts'
 
 type Raw = { fromKafka?: true; type?: string; event?: string; partitions?: string; json?: true }
 type Asked = { event: EventId | undefined; asJson: boolean }
@@ -35,16 +35,16 @@ async function checkFile(
   raw: Raw,
   { event, asJson }: Asked,
 ): Promise<Counts & { lines: number }> {
-  const [{ openCheck }, { recordTypes }, { readLines }] = await Promise.all([
+  const [{ createCheck }, { recordTypes }, { readLines }] = await Promise.all([
     import('@tally/projection'),
     import('@tally/contract'),
     import('./lines.ts'),
   ])
   const type = raw.type === undefined ? undefined : oneOf(Object.keys(recordTypes) as RecordType[], raw.type)
   const partitions = raw.partitions === undefined ? undefined : wholeOf(raw.partitions)
-  const { check, counts } = openCheck()
-  const print = openPrinter(asJson)
-  const isAsked = openFilter(event)
+  const { check, counts } = createCheck()
+  const print = createPrinter(asJson)
+  const isAsked = createFilter(event)
   let lines = 0
   for await (const read of readLines(file, type)) {
     const { line } = read
@@ -64,7 +64,7 @@ async function checkFile(
 }
 
 async function checkTopics({ event, asJson }: Asked): Promise<Counts> {
-  const [{ openCheck }, { describeTopics, readTopic, topicNames }, { recordTypes }, { openProgress }] =
+  const [{ createCheck }, { describeTopics, readTopic, topicNames }, { recordTypes }, { createProgress }] =
     await Promise.all([
       import('@tally/projection'),
       import('@tally/kafka'),
@@ -73,14 +73,14 @@ async function checkTopics({ event, asJson }: Asked): Promise<Counts> {
     ])
   const { settings, logger } = await openCommand()
   const names = topicNames(settings.topicPrefix)
-  const { check, counts } = openCheck()
-  const print = openPrinter(asJson)
-  const isAsked = openFilter(event)
+  const { check, counts } = createCheck()
+  const print = createPrinter(asJson)
+  const isAsked = createFilter(event)
   await withKafka(settings, logger, async kafka => {
     for (const type of Object.keys(recordTypes) as RecordType[]) {
       const topic = names[type]
       const partitions = (await describeTopics(kafka, [topic])).get(topic)
-      const progress = openProgress(process.stderr, { name: topic, unit: 'offsets' })
+      const progress = createProgress(process.stderr, { name: topic, unit: 'offsets' })
       let read = 0
       try {
         for await (const batch of readTopic(kafka, topic)) {

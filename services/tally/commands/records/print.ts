@@ -17,7 +17,7 @@ const columns = (at: string, type: string, reason: string, field: string, takes:
   `${at.padEnd(24)}  ${type.padEnd(13)}  ${reason.padEnd(12)}  ${field.padEnd(20)}  ${takes}`
 
 /** Opens the printer of findings, as columns under a heading or as one JSON object per line. */
-export function openPrinter(asJson: boolean) {
+export function createPrinter(asJson: boolean) {
   let isFirst = true
   return async (at: At, found: Found[]): Promise<void> => {
     if (found.length === 0) return

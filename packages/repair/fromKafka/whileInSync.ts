@@ -28,7 +28,7 @@ export const ofShards = ({ topics }: SwitchDeps, shards: number[]): Partitions =
  * Locks the live offsets of some partitions, at which the live projector waits, has the shadow read exactly up to
  * there, and does `work` in the same transaction. `reached`: these offsets, by partition key.
  */
-export async function whileMet<Result>(
+export async function whileInSync<Result>(
   { locked, follower }: SwitchDeps,
   { topics, partitions }: Partitions,
   work: (tx: Tx, reached: Map<string, number>) => Promise<Result>,

@@ -8,7 +8,7 @@ const holdsMs = 500
  * Returns the function that tells whether Redis is behind Postgres in any shard: a list of events has no watermark of
  * its own, and its events may be in all shards. What it found holds for half a second. Rejects if Redis fails.
  */
-export function openAnyBehind({
+export function createStaleness({
   redis,
   keys,
   topics,

@@ -1,11 +1,11 @@
 import { type Consumer, UndecodableBatchError } from '@tally/kafka'
 import { moveOffset, readLogs } from '@tally/offsets'
-import { openLogger, openMetrics } from '@tally/platform'
+import { createLogger, createMetrics } from '@tally/platform'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { connectForTest, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { projectorMetrics } from '../metrics.ts'
-import { openLogs } from './openLogs.ts'
+import { createLogs } from './logs.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -18,7 +18,7 @@ async function given() {
   const kafka = connectForTest(inject('servers').kafkaBrokers)
   const topic = await newTopic(kafka)
   await sendAll(kafka, texts(topic, [...'abcdefghij']))
-  const registry = openMetrics('projector')
+  const registry = createMetrics('projector')
   const done: unknown[][] = []
   const batchErrors: ReturnType<Consumer['state']>['batchErrors'] = []
   const consumer = {
@@ -27,12 +27,12 @@ async function given() {
       ['seek', 'hold', 'resume'].map(name => [name, (...args: unknown[]) => done.push([name, ...args])]),
     ),
   } as unknown as Consumer
-  const logs = openLogs({
+  const logs = createLogs({
     kafka,
     db: database.db,
     topics: [topic],
     metrics: projectorMetrics(registry, []),
-    logger: openLogger('test', 'silent'),
+    logger: createLogger('test', 'silent'),
     onMoved: () => {},
   })
   logs.attach(consumer)

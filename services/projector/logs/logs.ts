@@ -7,10 +7,10 @@ import {
   type TopicPartition,
 } from '@tally/kafka'
 import { beginPartitions } from './begin.ts'
-import { openChecks } from './checks.ts'
+import { createChecks } from './checks.ts'
 import type { LogsDeps } from './deps.ts'
-import { openStalls } from './stalls.ts'
-import { openLogState } from './state.ts'
+import { createStalls } from './stalls.ts'
+import { createLogState } from './state.ts'
 
 /**
  * Keeps a projector from applying records of another log than the one that its stored offsets belong to
@@ -18,11 +18,11 @@ import { openLogState } from './state.ts'
  * refuses a fetch: each fetch names the log that was compared. A partition that does not fit is held and reported until
  * `tally offsets` moves its offset or Kafka fits again.
  */
-export function openLogs(deps: LogsDeps) {
+export function createLogs(deps: LogsDeps) {
   const { kafka, db, topics, metrics, logger, onMoved } = deps
-  const state = openLogState(db, topics)
-  const stalls = openStalls({ db, metrics, logger })
-  const { refused, tick } = openChecks(deps, state, stalls)
+  const state = createLogState(db, topics)
+  const stalls = createStalls({ db, metrics, logger })
+  const { refused, tick } = createChecks(deps, state, stalls)
 
   return {
     /** For ConsumeOptions.onAssigned: where to start, and what to hold. */
@@ -78,4 +78,4 @@ export function openLogs(deps: LogsDeps) {
     tick,
   }
 }
-export type Logs = ReturnType<typeof openLogs>
+export type Logs = ReturnType<typeof createLogs>

@@ -1,35 +1,35 @@
 import type { TopicNames } from '@tally/kafka'
 import { inSnapshot, type Tx } from '@tally/platform'
 import { sql } from 'kysely'
-import { ofShards, type SwitchDeps, whileMet } from './meet.ts'
 import { shadowSchema } from './shadow.ts'
-import { madeEvents, surplusEvents } from './shardEvents.ts'
+import { extraEvents, madeEvents } from './shardEvents.ts'
+import { ofShards, type SwitchDeps, whileInSync } from './whileInSync.ts'
 
 /** How many orders and refunds of some partitions Postgres has in a version that the topics no longer hold. */
-export type Lack = { partitions: number[]; orders: number; refunds: number }
+export type Missing = { partitions: number[]; orders: number; refunds: number }
 
-export const isLacking = ({ orders, refunds }: Lack): boolean => orders + refunds > 0
+export const isMissing = ({ orders, refunds }: Missing): boolean => orders + refunds > 0
 
 /**
  * Counts what the topics lack while both sides are at the same offsets, shard by shard; returns those that lack some.
  * All shards meet at once, because an event may have records in several. Their projectors wait only until a snapshot is
  * taken, not while it is counted.
  */
-export function findLacking(deps: SwitchDeps, shards: number[]): Promise<Lack[]> {
+export function findMissing(deps: SwitchDeps, shards: number[]): Promise<Missing[]> {
   return inSnapshot(deps.db, async snapshot => {
     // It idles while the last records are read.
     await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(snapshot)
     // The first query takes the snapshot.
-    await whileMet(deps, ofShards(deps, shards), () => sql`select 1`.execute(snapshot))
-    const lacks: Lack[] = []
-    for (const shard of shards) lacks.push(await countLacking(snapshot, [shard]))
-    return lacks.filter(isLacking)
+    await whileInSync(deps, ofShards(deps, shards), () => sql`select 1`.execute(snapshot))
+    const missing: Missing[] = []
+    for (const shard of shards) missing.push(await countMissing(snapshot, [shard]))
+    return missing.filter(isMissing)
   })
 }
 
 /** Counts the live orders and refunds of these shards that the shadow does not have, or only in a lower version. */
-export async function countLacking(tx: Tx, shards: number[]): Promise<Lack> {
-  const eventIds = [...(await madeEvents(tx, shards)).keys(), ...(await surplusEvents(tx, shards))]
+export async function countMissing(tx: Tx, shards: number[]): Promise<Missing> {
+  const eventIds = [...(await madeEvents(tx, shards)).keys(), ...(await extraEvents(tx, shards))]
   const { rows } = await sql<{ orders: number; refunds: number }>`
 select
   (
@@ -51,9 +51,9 @@ select
   return { partitions: shards, ...(rows[0] as { orders: number; refunds: number }) }
 }
 
-/** Names what is lacking: `50 orders (tally.orders, partition 1), 1 refund (tally.refunds, partition 1)`. */
-export function describeLack(lacks: Lack[], topics: TopicNames): string {
-  return lacks
+/** Names what is missing: `50 orders (tally.orders, partition 1), 1 refund (tally.refunds, partition 1)`. */
+export function describeMissing(missing: Missing[], topics: TopicNames): string {
+  return missing
     .flatMap(({ partitions, orders, refunds }) => [
       part(orders, 'order', topics.orders, partitions),
       part(refunds, 'refund', topics.refunds, partitions),
@@ -69,9 +69,9 @@ function part(count: number, what: string, topic: string, partitions: number[]):
 }
 
 /** The sentence with which a rebuild refuses to remove them. */
-export function refusal(lacks: Lack[], topics: TopicNames): string {
+export function refusal(missing: Missing[], topics: TopicNames): string {
   return (
-    `the topics no longer hold ${describeLack(lacks, topics)} that Postgres has, or their latest version: their records were deleted or ` +
+    `the topics no longer hold ${describeMissing(missing, topics)} that Postgres has, or their latest version: their records were deleted or ` +
     'compacted, or a topic was created again. Nothing of these partitions was changed. To keep them, run ' +
     '`tally rebuild` without --from-kafka; to remove them, run `tally rebuild --from-kafka --yes`.'
   )

@@ -2,7 +2,7 @@
  * Returns a function that keeps what it is given. All of it goes to `handle`, in the order given, once every promise
  * that can go on now has done so.
  */
-export function gather<Item>(handle: (items: Item[]) => void): (item: Item) => void {
+export function cork<Item>(handle: (items: Item[]) => void): (item: Item) => void {
   let gathered: Item[] = []
   const handleAll = () => {
     const items = gathered
