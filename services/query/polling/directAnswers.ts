@@ -75,11 +75,30 @@ class DirectServer<Waited> {
   }
 }
 
+type State = 'first' | 'reading' | 'waiting' | 'node'
+type Input = 'plain' | 'declined' | 'accepted' | 'other' | 'bytes' | 'answered' | 'left'
+type Action = 'handOver' | 'handOverDeclined' | 'keep' | 'hold' | 'goOn' | 'handBack'
+
 /**
- * A connection. It reads plain requests itself until the first bytes that are anything else; then it is Node's. One
- * request at a time is asked for; what arrives meanwhile is held.
+ * What a connection does: for each state and input, the next state and the action. `first`: nothing has come yet.
+ * `reading`: it reads plain requests itself. `waiting`: a request waits for its answer. `node`: it is Node's for good.
+ * Of bytes that came, `plain` is a request that is not asked for, `declined` and `accepted` one that was, `other` is
+ * anything else, and `bytes` is not looked at.
  */
-class DirectConnection<Waited> implements Exchange<Waited> {
+const connectionStates: Record<State, Partial<Record<Input, readonly [State, Action]>>> = {
+  first: { plain: ['reading', 'handOver'], other: ['node', 'handOver'] },
+  reading: {
+    accepted: ['waiting', 'keep'],
+    declined: ['reading', 'handOverDeclined'],
+    plain: ['reading', 'handOver'],
+    other: ['node', 'handOver'],
+  },
+  waiting: { bytes: ['waiting', 'hold'], answered: ['reading', 'goOn'], left: ['reading', 'handBack'] },
+  node: { bytes: ['node', 'handOver'] },
+}
+
+/** A connection in one of `connectionStates`. */
+class DirectConnection<Waited> implements Exchange<Waited>, Record<Action, (bytes: Buffer) => void> {
   readonly socket: Socket
   /** Whether Node's HTTP has not sent all of an answer yet. */
   isAnswering = false
@@ -87,9 +106,10 @@ class DirectConnection<Waited> implements Exchange<Waited> {
   isDeclined = false
   /** What Node's HTTP is to know of the request that it is about to read. */
   waited: Waited | undefined
-  private isFirst = true
-  private isPlain = true
-  private current: PlainRequest | undefined
+  private state: State = 'first'
+  /** The request that waits. */
+  private request: PlainRequest | undefined
+  /** What came while it waits. */
   private held: Buffer[] = []
   private readonly server: DirectServer<Waited>
   private readonly toNode: (bytes: Buffer) => void
@@ -100,9 +120,9 @@ class DirectConnection<Waited> implements Exchange<Waited> {
     this.socket = socket
     this.toNode = takeOverFrom(socket, 'data')
     this.endToNode = takeOverFrom(socket, 'end')
-    socket.on('data', bytes => this.read(bytes))
+    socket.on('data', bytes => this.step(this.inputOf(bytes), bytes))
     socket.on('end', () => {
-      if (this.current === undefined) this.endToNode()
+      if (this.state !== 'waiting') this.endToNode()
     })
   }
 
@@ -110,52 +130,75 @@ class DirectConnection<Waited> implements Exchange<Waited> {
     const text = this.server.headOf(status, headers) + body
     this.server.later(() => {
       if (this.socket.writable) this.socket.write(text, 'latin1')
-      this.goOn()
+      this.step('answered', nothing)
     })
   }
 
   leave(waited: Waited): void {
     this.waited = waited
-    this.toNode(Buffer.from(this.current?.text ?? '', 'latin1'))
-    this.goOn()
+    this.step('left', Buffer.from(this.request?.text ?? '', 'latin1'))
   }
 
-  private read(bytes: Buffer): void {
-    if (this.current !== undefined) {
-      // Answers go out in the order of requests.
-      this.held.push(bytes)
-      this.socket.pause()
-      return
-    }
+  private step(input: Input, bytes: Buffer): void {
+    const transition = connectionStates[this.state][input]
+    if (transition === undefined) throw new Error(`'${input}' in the state '${this.state}'`)
+    const [next, action] = transition
+    this.state = next
+    this[action](bytes)
+  }
+
+  private inputOf(bytes: Buffer): Input {
+    if (this.state === 'node' || this.state === 'waiting') return 'bytes'
     // Node's HTTP stops reading from a client that does not read its answers.
-    const mayRead = this.isPlain && !this.isAnswering && !this.socket.writableNeedDrain
+    const mayRead = !this.isAnswering && !this.socket.writableNeedDrain
     const request = mayRead ? readPlainRequest(bytes) : undefined
-    this.isPlain = request !== undefined
-    const mayAsk = request !== undefined && !this.isFirst && !this.server.isStopped
-    if (mayAsk && this.server.ask(request, this)) {
-      this.current = request
-      this.server.begin()
-      return
-    }
-    this.isFirst = false
-    // Node reads it before this returns, and it is not asked for twice.
-    this.isDeclined = mayAsk
+    if (request === undefined) return 'other'
+    if (this.state === 'first' || this.server.isStopped) return 'plain'
+    if (!this.server.ask(request, this)) return 'declined'
+    this.request = request
+    return 'accepted'
+  }
+
+  handOver(bytes: Buffer): void {
+    this.toNode(bytes)
+  }
+
+  /** Node reads it before this returns, and it is not asked for twice. */
+  handOverDeclined(bytes: Buffer): void {
+    this.isDeclined = true
     this.toNode(bytes)
     this.isDeclined = false
   }
 
-  private goOn(): void {
-    this.current = undefined
+  keep(): void {
+    this.server.begin()
+  }
+
+  /** Answers go out in the order of requests. */
+  hold(bytes: Buffer): void {
+    this.held.push(bytes)
+    this.socket.pause()
+  }
+
+  handBack(bytes: Buffer): void {
+    this.toNode(bytes)
+    this.goOn()
+  }
+
+  goOn(): void {
+    this.request = undefined
     this.server.end()
     if (this.held.length > 0) {
       const bytes = Buffer.concat(this.held)
       this.held = []
       this.socket.resume()
-      this.read(bytes)
+      this.step(this.inputOf(bytes), bytes)
     }
-    if (this.socket.readableEnded && this.current === undefined) this.endToNode()
+    if (this.socket.readableEnded && this.state !== 'waiting') this.endToNode()
   }
 }
+
+const nothing = Buffer.alloc(0)
 
 /**
  * Answers plain requests on their connection itself: to parse one and to compose its answer by Node's HTTP costs more

@@ -10,7 +10,6 @@ import { tokenOf } from '../http/authenticate.ts'
 import type { Cors } from '../http/cors.ts'
 import type { OnAnswered } from '../http/metrics.ts'
 import { ownText } from '../http/ownText.ts'
-import { unavailable } from '../http/problems.ts'
 import { newRequestId } from '../http/server.ts'
 import { type Allowance, allowed, type LimitDecision } from '../limits/limitDecision.ts'
 import type { RateLimiter } from '../limits/rateLimit.ts'
@@ -119,19 +118,19 @@ export function createPolling({
     polls.set(target, { name, organizationId, answer, read, target, eventId, revision, shard, scope, asks })
   }
 
-  const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], decision: LimitDecision): void => {
+  const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], decision: LimitDecision) => {
     const { poll, headers, exchange, beganAt } = one
-    const ifNoneMatch = headers['if-none-match']
+    let message: ReturnType<typeof messageOf> | undefined
     try {
-      const message = messageOf(answer, asOfMs, decision, { requestId: newRequestId(), ifNoneMatch })
-      if (!unread.reserve(exchange.socket, message.body.length, poll.organizationId)) throw unavailable()
-      const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
-      exchange.answer(message.status, message.headers + ofOrigin, message.body)
-      onAnswered(poll.name, one, message.status)
-    } catch {
-      // It fails in the same way for fastify, which tells this client; the other polls of the batch are answered.
-      exchange.leave({ beganAt, decision, isUnread: false })
-    }
+      const sent = { requestId: newRequestId(), ifNoneMatch: headers['if-none-match'] }
+      message = messageOf(answer, asOfMs, decision, sent)
+      if (!unread.reserve(exchange.socket, message.body.length, poll.organizationId)) message = undefined
+    } catch {}
+    // For fastify it fails in the same way, and it tells this client; the other polls of the batch are answered.
+    if (message === undefined) return exchange.leave({ beganAt, decision, isUnread: false })
+    const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
+    exchange.answer(message.status, message.headers + ofOrigin, message.body)
+    onAnswered(poll.name, one, message.status)
   }
 
   /** `seen` is null if Redis did not answer. */
