@@ -49,4 +49,4 @@ export function addOutcome(
 export type Placed<Value> = { offset: number; value: Value }
 
 /** What one transaction applies of one partition. */
-export type Part<Value> = { shard: number; records: Placed<Value>[] }
+export type ShardPart<Value> = { shard: number; records: Placed<Value>[] }

@@ -1,5 +1,5 @@
 export { EventRoom } from './apply/room.ts'
-export { type Counts, createCheck, type Finding } from './check/check.ts'
+export { type Counts, createCheck, type RecordFinding } from './check/check.ts'
 export type { Effects, EventEffect } from './effects.ts'
 export { createGroupCommit } from './groupCommit.ts'
 export * from './judge/contradiction.ts'

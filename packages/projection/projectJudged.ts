@@ -8,7 +8,7 @@ import { applyOrders } from './apply/orders.ts'
 import { applyOrganizations } from './apply/organizations.ts'
 import { applyRefunds } from './apply/refunds.ts'
 import { EventRoom } from './apply/room.ts'
-import { type Effects, noEffects, type Part, type Placed } from './effects.ts'
+import { type Effects, noEffects, type Placed, type ShardPart } from './effects.ts'
 import type { Judged, OnInternal } from './judge/judgeBatch.ts'
 
 export type TransactionDeps = {
@@ -31,7 +31,7 @@ export type TransactionDeps = {
  */
 export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
 
-type Apply = (tx: Tx, parts: Part<never>[], room: EventRoom) => Promise<Effects[]>
+type Apply = (tx: Tx, parts: ShardPart<never>[], room: EventRoom) => Promise<Effects[]>
 
 /** Only orders of several partitions are applied together. */
 const appliers: Record<RecordType, Apply> = {

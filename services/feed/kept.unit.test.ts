@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKept, readKept } from './kept.ts'
-import type { OutgoingRecord } from './record.ts'
+import type { TopicRecord } from './record.ts'
 import { runFeed } from './run.ts'
 
 let folder: string
@@ -18,11 +18,11 @@ const run = { seed: 3, date: '2026-09-04', orders: 500 }
 
 /** Feeds from where the file says until `batches` were sent; without them, to the end. */
 async function feed(batches = Number.POSITIVE_INFINITY): Promise<string[]> {
-  const sent: OutgoingRecord[] = []
+  const sent: TopicRecord[] = []
   const stopping = new AbortController()
   const kept = openKept(file, run)
   let count = 0
-  const send = async (records: OutgoingRecord[]) => {
+  const send = async (records: TopicRecord[]) => {
     sent.push(...records)
     if (++count >= batches) stopping.abort()
   }

@@ -18,7 +18,7 @@ export type FeedRecord = {
 }
 
 /** A record as the producer of packages/kafka takes it, with the whole name of its topic. */
-export type OutgoingRecord = { topic: string; key: string | null; value: string | null }
+export type TopicRecord = { topic: string; key: string | null; value: string | null }
 
 /** Where records come from: a file or a simulated evening. */
 export type FeedSource = {

@@ -6,8 +6,8 @@ import {
   type FeedSource,
   type FeedTopic,
   feedTopics,
-  type OutgoingRecord,
   type Position,
+  type TopicRecord,
 } from './record.ts'
 import { openReplay } from './replay.ts'
 import { eveningSpan, simulate, simulationShare } from './simulate/simulate.ts'
@@ -17,7 +17,7 @@ import { eveningSpan, simulate, simulationShare } from './simulate/simulate.ts'
  * last one.
  */
 export type FeedOutlets = {
-  send: (records: OutgoingRecord[]) => Promise<void>
+  send: (records: TopicRecord[]) => Promise<void>
   keep?: (position: Position) => void
   clock: Clock
   progress: FeedProgress

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseFeedOptions, type RawFeedOptions } from './options.ts'
 import type { Clock } from './pace.ts'
 import { openProgress } from './progress.ts'
-import type { OutgoingRecord } from './record.ts'
+import type { TopicRecord } from './record.ts'
 import { type FeedSummary, runFeed } from './run.ts'
 import { simulate } from './simulate/simulate.ts'
 
@@ -28,7 +28,7 @@ function steppedClock(): Clock & { sleeps: number[] } {
   return { now: () => nowMs, sleep, sleeps }
 }
 
-type Sent = OutgoingRecord & { atMs: number }
+type Sent = TopicRecord & { atMs: number }
 type Fed = {
   batches: Sent[][]
   sent: Sent[]
@@ -46,7 +46,7 @@ function feed(
   const stderr = new PassThrough()
   const batches: Sent[][] = []
   const sent: Sent[] = []
-  const send = async (records: OutgoingRecord[]) => {
+  const send = async (records: TopicRecord[]) => {
     const stamped = records.map(record => ({ ...record, atMs: clock.now() - 5000 }))
     batches.push(stamped)
     sent.push(...stamped)

@@ -13,7 +13,7 @@ import { queryReadiness } from './connections/readiness.ts'
 import { hangsMs, openServers, type Servers } from './connections/servers.ts'
 import { drain } from './http/drain.ts'
 import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
-import { Refused } from './limits/limitDecision.ts'
+import { LimitExceeded } from './limits/limitDecision.ts'
 import { createRateLimiter } from './limits/rateLimit.ts'
 import { createGate } from './postgres/gate.ts'
 import { createSharedReads } from './postgres/sharedReads.ts'
@@ -89,7 +89,7 @@ function openRequestDeps(
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
   const onFailure = (error: unknown) => {
-    if (error instanceof Refused) return
+    if (error instanceof LimitExceeded) return
     metrics.failures.inc()
     logger.debug({ err: error }, 'Redis or Postgres failed')
   }

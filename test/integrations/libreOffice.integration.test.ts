@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
 import { programPath } from '#infra/install/programs.ts'
-import { type Cell, type Column, count, money, time } from '../../services/admin/http/cells.ts'
+import { type Cell, type Column, count, moneyCell, time } from '../../services/admin/http/cells.ts'
 import { xlsxOf } from '../../services/admin/http/xlsx.ts'
 import { log } from './programs.ts'
 
@@ -21,9 +21,9 @@ const columns: Column[] = [
   { name: 'takings', kind: 'money' },
 ]
 async function* rows(): AsyncIterable<Cell[]> {
-  yield [time(Date.UTC(2026, 8, 4, 21, 31, 7)), '20260904000123456', '3-4', count(1_234), money(-1_234.5)]
-  yield [time(Date.UTC(2026, 8, 5, 0, 10)), '=1+1', "=cmd|' /C calc'!A0", count(0), money(12.5)]
-  yield ['', '_x000D_ & <b> "Frittò" 🍕', '1e5', count(-3), money(0)]
+  yield [time(Date.UTC(2026, 8, 4, 21, 31, 7)), '20260904000123456', '3-4', count(1_234), moneyCell(-1_234.5)]
+  yield [time(Date.UTC(2026, 8, 5, 0, 10)), '=1+1', "=cmd|' /C calc'!A0", count(0), moneyCell(12.5)]
+  yield ['', '_x000D_ & <b> "Frittò" 🍕', '1e5', count(-3), moneyCell(0)]
 }
 let program: string
 

@@ -28,7 +28,10 @@ export type EventChoice = {
 }
 
 /** Events by the name of their organization and their start. Reads one row of the order list's index per event. */
-export async function listEvents(db: Kysely<Database>, choice: EventChoice = {}): Promise<EventOverview[]> {
+export async function readEventList(
+  db: Kysely<Database>,
+  choice: EventChoice = {},
+): Promise<EventOverview[]> {
   const { organizationId, eventIds, endedBefore } = choice
   const { rows } = await sql<EventOverview>`
 with known as (

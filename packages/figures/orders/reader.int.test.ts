@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scanDay } from './dayOrders.ts'
 import type { OrderFilter } from './filter.ts'
 import { findPageBuckets } from './pageBuckets.ts'
-import { countOrders, type PageAsked, readOrder, readOrderPage } from './reader.ts'
+import { countOrders, type PageAsked, readOrderPage, readStoredOrder } from './reader.ts'
 import { storeRefundSums } from './writer.ts'
 
 let database: TestDatabase
@@ -144,7 +144,7 @@ test('a page whose lines are too large is measured, not read', async () => {
     anOrder({ eventId: of, orderId: 'large', items: items(500) }),
   ])
   const bytesOf = async (id: string) => {
-    const { items } = JSON.parse((await readOrder(database.db, of, id)) ?? '')
+    const { items } = JSON.parse((await readStoredOrder(database.db, of, id)) ?? '')
     return Buffer.byteLength(JSON.stringify(items))
   }
   const [small, largest] = [await bytesOf('small'), await bytesOf('large')]
@@ -196,7 +196,7 @@ test('an order is answered as received, with its effective amount', async () => 
     .execute(tx =>
       storeRefundSums([{ eventId: order.eventId, orderId, refunds: { amount: 850, lines: [] } }]).execute(tx),
     )
-  expect(JSON.parse((await readOrder(database.db, order.eventId, 'A-1')) ?? '')).toEqual({
+  expect(JSON.parse((await readStoredOrder(database.db, order.eventId, 'A-1')) ?? '')).toEqual({
     id: 'A-1',
     displayOrderNumber: ' 12 ',
     status: 'Paid',
@@ -217,11 +217,11 @@ test('an order of which only refunds have arrived is in no list and no count', a
   const { eventId, orderId } = anOrder({ eventId: newEventId() })
   const refunds = { amount: 100, lines: [] }
   await database.db.transaction().execute(tx => storeRefundSums([{ eventId, orderId, refunds }]).execute(tx))
-  expect(await readOrder(database.db, eventId, orderId)).toBeUndefined()
+  expect(await readStoredOrder(database.db, eventId, orderId)).toBeUndefined()
   expect(await readOrders({ ...everything, eventId }, { offset: 0, limit: 9 })).toEqual([])
   expect(await countOrders(database.db, { ...everything, eventId })).toBe(0)
 })
 
 test('an order of another event is not found', async () => {
-  expect(await readOrder(database.db, eventId, 'other-event')).toBeUndefined()
+  expect(await readStoredOrder(database.db, eventId, 'other-event')).toBeUndefined()
 })

@@ -10,7 +10,7 @@ import { findPageBuckets } from './pageBuckets.ts'
 const withoutLines = statement(`${columnsBut('event_id', 'version', 'lines')}, refunded_cents`)()
 
 /** One order as the JSON of the API, or undefined. */
-export async function readOrder(
+export async function readStoredOrder(
   db: Kysely<Database>,
   eventId: EventId,
   orderId: string,

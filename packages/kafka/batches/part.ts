@@ -7,7 +7,7 @@ const partBytes = 8 * 1024 * 1024
 const recordBytes = 100
 
 /** The records of a fetch that were read and not passed on yet. */
-export class Part {
+export class RecordsPart {
   readonly #of: Fetched
   #from: number
   #next: number

@@ -4,7 +4,7 @@ import { abortedTransactions } from './aborted.ts'
 import { readHeader } from './batchHeader.ts'
 import { type Entry, isIntact, undecodable } from './entries.ts'
 import type { FetchedBatch } from './fetchedBatch.ts'
-import { Part } from './part.ts'
+import { RecordsPart } from './part.ts'
 import { recordsOf } from './records.ts'
 
 type Aborted = ReturnType<typeof abortedTransactions>
@@ -18,7 +18,7 @@ export async function* readParts(
   fetched: FetchedBatch,
   turn: Promise<void> = Promise.resolve(),
 ): AsyncGenerator<RecordBatch, void> {
-  const part = new Part(fetched)
+  const part = new RecordsPart(fetched)
   const aborted = abortedTransactions(fetched.abortedTransactions)
   for (const [index, entry] of fetched.entries.entries()) {
     try {

@@ -10,7 +10,7 @@ export type RecordStart = Pick<KafkaRecord, 'offset' | 'timestampMs'>
  * Decodes the record in `cursor.bytes` from `cursor.at` on; its key and value are slices of those bytes. A value of
  * more than 8 MiB is left out. Throws if the bytes are not a record.
  */
-export function decodeRecord(cursor: Cursor, batch: BatchHeader): KafkaRecord {
+export function readKafkaRecord(cursor: Cursor, batch: BatchHeader): KafkaRecord {
   const { offset, timestampMs } = readStart(cursor, batch)
   const key = readBytes(cursor)
   const value = readBytes(cursor)

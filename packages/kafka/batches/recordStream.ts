@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type KafkaRecord, maxValueBytes } from '../types.ts'
 import type { BatchHeader } from './batchHeader.ts'
-import { decodeRecord, noHeaders, readHeaders, readStart } from './record.ts'
+import { noHeaders, readHeaders, readKafkaRecord, readStart } from './record.ts'
 import type { Source } from './source.ts'
 import { readVarInt } from './varint.ts'
 
@@ -22,10 +22,10 @@ export async function* recordStream(source: Source, batch: BatchHeader): AsyncGe
 async function nextRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
   if (length > maxValueBytes) return largeRecord(source, length, batch)
   if (length < 0) throw new Error('its records end too early')
-  if (source.ready.length < length) return decodeRecord({ bytes: await source.copy(length), at: 0 }, batch)
+  if (source.ready.length < length) return readKafkaRecord({ bytes: await source.copy(length), at: 0 }, batch)
   const bytes = Buffer.from(source.ready.subarray(0, length))
   source.take(length)
-  return decodeRecord({ bytes, at: 0 }, batch)
+  return readKafkaRecord({ bytes, at: 0 }, batch)
 }
 
 /** Decodes a record field by field. A key or headers that are too large are left out, and with them the value. */

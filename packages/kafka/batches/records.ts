@@ -1,7 +1,7 @@
 import type { KafkaRecord } from '../types.ts'
 import { type BatchHeader, packedRecords } from './batchHeader.ts'
 import type { Entry } from './entries.ts'
-import { decodeRecord } from './record.ts'
+import { readKafkaRecord } from './record.ts'
 import { recordStream } from './recordStream.ts'
 import { inPieces, Source } from './source.ts'
 import { streaming } from './streaming.ts'
@@ -33,7 +33,7 @@ function* allRecords(bytes: Buffer, header: BatchHeader): Generator<KafkaRecord>
     const length = readVarInt(cursor)
     const end = cursor.at + length
     if (length < 0 || end > bytes.length) throw new Error('its records end too early')
-    yield decodeRecord(cursor, header)
+    yield readKafkaRecord(cursor, header)
     if (cursor.at > end) throw new Error('a field that ends behind its record')
     cursor.at = end
   }

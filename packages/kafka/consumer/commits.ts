@@ -1,6 +1,6 @@
 import { openInterval } from '@tally/platform'
 import { settled } from '../client/backoff.ts'
-import { OffsetTable } from '../log/offsetTable.ts'
+import { PartitionMap } from '../log/partitionMap.ts'
 import type { Membership } from './membership.ts'
 
 const commitEveryMs = 1_000
@@ -13,7 +13,7 @@ export type Commits = { add(topic: string, partition: number, next: number): voi
  * offsets that count are in Postgres, so a commit that fails is dropped: the next one replaces it.
  */
 export function commitLater(membership: Membership): Commits {
-  const pending = new OffsetTable<number>()
+  const pending = new PartitionMap<number>()
   const flush = async (): Promise<void> => {
     const offsets = pending
       .entries()

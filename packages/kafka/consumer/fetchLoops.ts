@@ -8,7 +8,7 @@ import type { ConsumeOptions } from '../types.ts'
 import { type Leaders, noLeader } from './leaders.ts'
 import { lookAgainMs, lookMs } from './membership.ts'
 import type { Memory, Tuning } from './memory.ts'
-import { answered as hasAnswered, mayFetch, type PartitionState, refuse } from './partitionState.ts'
+import { answered as hasAnswered, mayFetch, type PartitionState, refusePartition } from './partitionState.ts'
 
 /** How long a loop sleeps if none of its partitions may be fetched: the log of each has to be checked first. */
 const idleMs = 50
@@ -65,7 +65,7 @@ export class FetchLoops {
     const ids = new Set<string>()
     for (const of of this.#deps.memory.partitions.values()) {
       const id = this.#leaderOf(of)
-      if (id === noLeader) refuse(of, new Error(`${of.topic}-${of.partition} has no leader`))
+      if (id === noLeader) refusePartition(of, new Error(`${of.topic}-${of.partition} has no leader`))
       else if (id !== undefined) ids.add(id)
     }
     for (const id of ids) {
@@ -154,7 +154,7 @@ export class FetchLoops {
       const isMine = memory.joined && memory.partitions.get(topic, partition) === state
       if (!isMine || state.isHeld || state.next !== offset) continue
       if (answer.errorCode !== 0) {
-        this.#refuse(state, answer.errorCode)
+        this.#refusePartition(state, answer.errorCode)
         continue
       }
       hasAnswered(state)
@@ -170,7 +170,7 @@ export class FetchLoops {
   }
 
   /** Holds a partition whose log does not hold its offset, or is another one; delays one that is refused for now. */
-  #refuse(state: PartitionState, code: number): void {
+  #refusePartition(state: PartitionState, code: number): void {
     const { options, leaders } = this.#deps
     const { topic, partition, next: wanted } = state
     leaders.expire()
@@ -183,7 +183,7 @@ export class FetchLoops {
     } else {
       const error = errorOf(code)
       if (isFatal(error)) throw error
-      refuse(state, error, { isShownAtOnce: !transientCodes.has(code) })
+      refusePartition(state, error, { isShownAtOnce: !transientCodes.has(code) })
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Cluster } from '../client/cluster.ts'
-import { OffsetTable } from '../log/offsetTable.ts'
+import { PartitionMap } from '../log/partitionMap.ts'
 import { askTopicMetadata, type TopicMetadata } from '../topics/topicMetadata.ts'
 
 /** Instead of the id of a leader, if a partition has none now. */
@@ -15,7 +15,7 @@ export class Leaders {
   readonly #cluster: Cluster
   readonly #topics: string[]
   readonly #maxAgeMs: number
-  readonly #leaders = new OffsetTable<string>()
+  readonly #leaders = new PartitionMap<string>()
   #counts = new Map<string, number>()
   #validUntilMs = 0
 

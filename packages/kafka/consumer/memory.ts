@@ -1,4 +1,4 @@
-import type { OffsetTable } from '../log/offsetTable.ts'
+import type { PartitionMap } from '../log/partitionMap.ts'
 import type { Assignment, ConsumerState } from '../types.ts'
 import type { Claim } from './claim.ts'
 import { newPartitions, type PartitionState } from './partitionState.ts'
@@ -18,7 +18,7 @@ export type Tuning = {
 export type Memory = {
   assignment: Assignment
   /** The assigned partitions. */
-  partitions: OffsetTable<PartitionState>
+  partitions: PartitionMap<PartitionState>
   /** What this process claims when it joins its group again. */
   claim?: Claim | undefined
   joined: boolean

@@ -1,5 +1,5 @@
 import { backoffMs } from '../client/backoff.ts'
-import { OffsetTable } from '../log/offsetTable.ts'
+import { PartitionMap } from '../log/partitionMap.ts'
 import type { Assignment } from '../types.ts'
 
 /** How long a partition is not fetched after its broker was not ready to read it, as during an election. */
@@ -39,9 +39,9 @@ export type PartitionState = {
 /** The states of assigned partitions, all held; a partition that was assigned `before` keeps its failures. */
 export function newPartitions(
   assignment: Assignment,
-  before: OffsetTable<PartitionState> = new OffsetTable(),
-): OffsetTable<PartitionState> {
-  const table = new OffsetTable<PartitionState>()
+  before: PartitionMap<PartitionState> = new PartitionMap(),
+): PartitionMap<PartitionState> {
+  const table = new PartitionMap<PartitionState>()
   for (const [topic, partitions] of assignment) {
     for (const partition of partitions) {
       const { failures = 0, error, suspect } = before.get(topic, partition) ?? {}
@@ -86,7 +86,7 @@ export function retry(of: PartitionState, from: number): void {
 }
 
 /** Delays a partition that cannot be fetched now; an error that lasts shows in the consumer's state. */
-export function refuse(of: PartitionState, error: Error, { isShownAtOnce = false } = {}): void {
+export function refusePartition(of: PartitionState, error: Error, { isShownAtOnce = false } = {}): void {
   const nowMs = performance.now()
   of.refusedSinceMs ??= nowMs
   of.pausedUntilMs = nowMs + refusedMs

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { answered, newPartitions, type PartitionState, refuse } from './partitionState.ts'
+import { answered, newPartitions, type PartitionState, refusePartition } from './partitionState.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -9,12 +9,12 @@ const error = new Error('no leader')
 
 test('a refusal that lasts longer than an election shows, until the broker answers', () => {
   const state = given()
-  refuse(state, error)
+  refusePartition(state, error)
   vi.advanceTimersByTime(29_000)
-  refuse(state, error)
+  refusePartition(state, error)
   expect(state.error).toBeUndefined()
   vi.advanceTimersByTime(2_000)
-  refuse(state, error)
+  refusePartition(state, error)
   expect(state.error).toBe(error)
   answered(state)
   expect(state).toMatchObject({ error: undefined, refusedSinceMs: undefined })
@@ -22,7 +22,7 @@ test('a refusal that lasts longer than an election shows, until the broker answe
 
 test('an answer does not hide that a batch fails', () => {
   const state = given()
-  refuse(state, error, { isShownAtOnce: true })
+  refusePartition(state, error, { isShownAtOnce: true })
   expect(state.error).toBe(error)
   state.failures = 1
   answered(state)

@@ -7,7 +7,7 @@ import {
   type LockedEvent,
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
-import { countersOf, countersOfOrder, keyName, scopeName, scopeOf } from './counterKeys.ts'
+import { counterKeyName, countersOf, countersOfOrder, scopeName, scopeOf } from './counterKeys.ts'
 import type { EventRoom } from './room.ts'
 
 /**
@@ -39,11 +39,11 @@ export async function createAdmission(
     [...all].flatMap(([id, days]) => (near.has(id) ? countersOf(id, days) : []))
   // Of versions that lose, too.
   const ofOrders = batch.orders.filter(({ eventId }) => near.has(eventId)).flatMap(countersOfOrder)
-  const keys = new Map([...touched(changes), ...ofOrders].map(key => [keyName(key), key]))
+  const keys = new Map([...touched(changes), ...ofOrders].map(key => [counterKeyName(key), key]))
   const isStored = await hasCounters(tx, [...keys.values()])
   const stored = new Set([...keys.keys()].filter((_, index) => isStored[index]))
   const there = new Set(stored)
-  const isMade = (key: CounterKey) => !there.has(keyName(key))
+  const isMade = (key: CounterKey) => !there.has(counterKeyName(key))
   const left = await room.exact(tx, [...keys.values()].filter(isMade).map(scopeOf))
 
   const lacking = (made: CounterKey[]): CounterScope['of'] | undefined => {
@@ -64,7 +64,7 @@ export async function createAdmission(
     for (const key of made) {
       const name = scopeName(scopeOf(key))
       left.set(name, (left.get(name) as number) - 1)
-      there.add(keyName(key))
+      there.add(counterKeyName(key))
     }
     return undefined
   }
@@ -75,7 +75,7 @@ export async function createAdmission(
       const counters = touched(stores)
       const areThere = counters.length === 0 ? [] : await hasCounters(tx, counters)
       for (const [index, key] of counters.entries())
-        room.use(scopeOf(key), Number(areThere[index]) - Number(stored.has(keyName(key))))
+        room.use(scopeOf(key), Number(areThere[index]) - Number(stored.has(counterKeyName(key))))
       return result
     },
   }

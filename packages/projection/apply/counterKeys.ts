@@ -12,7 +12,7 @@ import {
 } from '@tally/figures'
 
 /** Tells two counters apart. */
-export const keyName = ({ kind, eventId, dayId, areaId, key }: CounterKey): string =>
+export const counterKeyName = ({ kind, eventId, dayId, areaId, key }: CounterKey): string =>
   `${kind} ${eventId} ${dayId} ${areaId} ${key}`
 
 /** Tells two scopes apart. */

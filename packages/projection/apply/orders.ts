@@ -12,7 +12,7 @@ import {
   unknownOrder,
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
-import { addOutcome, type Effects, noEffects, type Part } from '../effects.ts'
+import { addOutcome, type Effects, noEffects, type ShardPart } from '../effects.ts'
 import { differingField, isNewer, judgeRepeat, orderContent } from '../judge/contradiction.ts'
 import { applyOrder } from '../judge/order.ts'
 import { type Admit, createAdmission } from './admission.ts'
@@ -28,7 +28,7 @@ import { storeChanges } from './storeChanges.ts'
  * written if one of several batches has to be applied alone: a SeveralShardsError if batches of different partitions
  * have orders of the same event, a SharedRejectionError if a record is rejected.
  */
-export async function applyOrders(tx: Tx, parts: Part<Order>[], room: EventRoom): Promise<Effects[]> {
+export async function applyOrders(tx: Tx, parts: ShardPart<Order>[], room: EventRoom): Promise<Effects[]> {
   const shardOf = shardsOf(parts)
   if (shardOf.size === 0) return parts.map(noEffects)
   const locked = await lockEvents(tx, shardOf)
@@ -64,7 +64,7 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[], room: EventRoom)
     storeChanges(tx, { shardOf, locked }, { changes, writes }),
   )
   return all.map((effects, index) => {
-    const { shard } = parts[index] as Part<Order>
+    const { shard } = parts[index] as ShardPart<Order>
     const ofPart = new Map([...events].filter(([id]) => shardOf.get(id) === shard))
     return ofPart.size === 0 ? effects : { ...effects, events: ofPart, revision }
   })
@@ -147,7 +147,7 @@ async function readApplied(tx: Tx, placed: PlacedOrders[]): Promise<void> {
 }
 
 /** The shard in which the orders of each event lie. */
-function shardsOf(parts: Part<Order>[]): Map<EventId, number> {
+function shardsOf(parts: ShardPart<Order>[]): Map<EventId, number> {
   const shardOf = new Map<EventId, number>()
   for (const { shard, records } of parts) {
     for (const { value } of records) {

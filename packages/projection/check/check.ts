@@ -6,7 +6,7 @@ import { createKept } from './kept.ts'
 import { type Mistake, mistakeBehind, wrongPartitioner } from './mistakes.ts'
 
 /** What is wrong with a record: the reason of its rejection, the field and what it takes. Never a value. */
-export type Finding = {
+export type RecordFinding = {
   type: RecordType
   partition: number
   offset: number
@@ -28,13 +28,13 @@ export function createCheck() {
   const counts: Counts = { records: 0, rejected: 0, misplaced: 0 }
   const kept = createKept()
 
-  const check = (type: RecordType, batch: RecordBatch, partitions?: number): Finding[] => {
+  const check = (type: RecordType, batch: RecordBatch, partitions?: number): RecordFinding[] => {
     const { partition, records } = batch
     const { good, rejected } = judgeBatch(type, batch, {})
     const reasons = new Map(
       [...rejected, ...kept.judge(type, good)].map(({ offset, rejected }) => [offset, rejected]),
     )
-    const findings: Finding[] = []
+    const findings: RecordFinding[] = []
     for (const record of records) {
       const at = { type, partition, offset: record.offset }
       const reason = reasons.get(record.offset)

@@ -1,7 +1,7 @@
 import type { TopicNames } from '@tally/kafka'
 import { earliest, readStored } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
-import { type Finding, fail, ok, skip, warn } from './check.ts'
+import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 
 /** Ages of a watermark: about a second is usual (docs/reliability.md). */
 const slowMs = 5_000
@@ -17,7 +17,7 @@ export async function checkAsOf(
   db: Postgres,
   { events, orders, refunds }: TopicNames,
   shards: number,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const topics = [events, orders, refunds]
   const stored = await readStored(db, topics).catch(unlessUnusable)
   if (stored === undefined) return skip('not checked: see schema')
@@ -42,7 +42,7 @@ function unlessUnusable(error: { code?: string }): undefined {
 
 type Age = { shard: number; ageMs: number | null }
 
-function judge(ages: Age[]): Finding {
+function judge(ages: Age[]): DoctorFinding {
   if (ages.length === 0) return fail('nothing was counted yet', mend)
   const unknown = ages.filter(({ ageMs }) => ageMs === null)
   if (unknown.length > 0)

@@ -1,7 +1,7 @@
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import { type Part, reasonOf, type Settings, timeout } from '@tally/platform'
-import { type Checks, type Finding, fail, ok, skip, warn } from './check.ts'
-import { type Endpoint, endpointsOf } from './endpoints.ts'
+import { type Checks, type DoctorFinding, fail, ok, skip, warn } from './check.ts'
+import { type Address, endpointsOf } from './endpoints.ts'
 import type { WrongParts } from './settings.ts'
 import { openPostgresTls, openTls } from './tls.ts'
 
@@ -21,7 +21,7 @@ export const certificateChecks: Checks<{ settings: Settings; wrong: WrongParts }
 function judgePart(
   part: Part,
   { settings, wrong }: { settings: Settings; wrong: WrongParts },
-): Finding | Promise<Finding> {
+): DoctorFinding | Promise<DoctorFinding> {
   if (wrong[part]) return skip('not checked: see settings')
   const { endpoints, isTls } = endpointsOf(part, settings)
   if (!isTls) return ok('no TLS')
@@ -29,7 +29,10 @@ function judgePart(
 }
 
 /** The finding about the certificate that expires first. */
-async function judgeAll(endpoints: Endpoint[], open: (of: Endpoint) => Promise<TLSSocket>): Promise<Finding> {
+async function judgeAll(
+  endpoints: Address[],
+  open: (of: Address) => Promise<TLSSocket>,
+): Promise<DoctorFinding> {
   const asked = await Promise.allSettled(
     endpoints.map(async of => ({ of, expiresMs: await timeout(connectTimeoutMs, expiry(of, open)) })),
   )
@@ -40,7 +43,7 @@ async function judgeAll(endpoints: Endpoint[], open: (of: Endpoint) => Promise<T
   return skip(`not checked: ${reasons[0]}`)
 }
 
-function judge({ host, port }: Endpoint, expiresMs: number): Finding {
+function judge({ host, port }: Address, expiresMs: number): DoctorFinding {
   const days = Math.floor((expiresMs - Date.now()) / dayMs)
   const found = `${host}:${port}: ${days < 0 ? 'expired' : 'expires'} ${new Date(expiresMs).toISOString().slice(0, 10)}`
   if (days >= soonDays) return ok(found)
@@ -49,7 +52,7 @@ function judge({ host, port }: Endpoint, expiresMs: number): Finding {
 }
 
 /** When the first certificate of the server's chain expires (epoch milliseconds). */
-async function expiry(of: Endpoint, open: (of: Endpoint) => Promise<TLSSocket>): Promise<number> {
+async function expiry(of: Address, open: (of: Address) => Promise<TLSSocket>): Promise<number> {
   const socket = await open(of)
   try {
     const ends: number[] = []

@@ -4,7 +4,7 @@ import { reasonOf, timeout } from '@tally/platform'
  * What one check found. `ok`: as it should be. `warn`: Tally works, but somebody should look. `fail`: Tally does not
  * work, or its figures, their freshness or the data are in danger. `skip`: not checked, because of another line.
  */
-export type Finding = {
+export type DoctorFinding = {
   state: 'ok' | 'warn' | 'fail' | 'skip'
   /** What is there, in a few words; never a secret. */
   found: string
@@ -14,15 +14,15 @@ export type Finding = {
   figures?: Record<string, number | null>
 }
 /** One line of `tally doctor`. */
-export type Checked = { check: string } & Finding
+export type Checked = { check: string } & DoctorFinding
 
-export const ok = (found: string): Finding => ({ state: 'ok', found })
-export const skip = (found: string): Finding => ({ state: 'skip', found })
-export const warn = (found: string, mend: string): Finding => ({ state: 'warn', found, mend })
-export const fail = (found: string, mend: string): Finding => ({ state: 'fail', found, mend })
+export const ok = (found: string): DoctorFinding => ({ state: 'ok', found })
+export const skip = (found: string): DoctorFinding => ({ state: 'skip', found })
+export const warn = (found: string, mend: string): DoctorFinding => ({ state: 'warn', found, mend })
+export const fail = (found: string, mend: string): DoctorFinding => ({ state: 'fail', found, mend })
 
 /** The checks of one part, by name, in the order of their lines. */
-export type Checks<Of> = Record<string, (of: Of) => Finding | Promise<Finding>>
+export type Checks<Of> = Record<string, (of: Of) => DoctorFinding | Promise<DoctorFinding>>
 
 /** How long one check may take. */
 const checkTimeoutMs = 10_000
@@ -38,7 +38,7 @@ export function runChecks<Of>(checks: Checks<Of>, of: Of | undefined, why: strin
 }
 
 /** A check that cannot be made is no proof of a fault: a part may have gone down just now, or forbid to look. */
-async function attempt(run: () => Promise<Finding>): Promise<Finding> {
+async function attempt(run: () => Promise<DoctorFinding>): Promise<DoctorFinding> {
   try {
     return await timeout(checkTimeoutMs, run())
   } catch (error) {

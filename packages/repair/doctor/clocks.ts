@@ -1,7 +1,7 @@
 import type { Postgres, RedisClient } from '@tally/platform'
 import { Cluster } from 'ioredis'
 import { sql } from 'kysely'
-import { type Finding, fail, ok, skip } from './check.ts'
+import { type DoctorFinding, fail, ok, skip } from './check.ts'
 
 /** Clocks with NTP differ by milliseconds. */
 const maxDifferenceMs = 2_000
@@ -10,7 +10,7 @@ const maxDifferenceMs = 2_000
 export async function checkClocks(
   db: Postgres | undefined,
   redis: RedisClient | undefined,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const asked: [name: string, ask: () => Promise<number>][] = []
   if (db !== undefined) asked.push(['Postgres', () => timeOfPostgres(db)])
   if (redis !== undefined) asked.push(['Redis', () => timeOfRedis(redis)])

@@ -1,9 +1,9 @@
 import { databaseAddresses, type Part, parseSentinels, type Settings } from '@tally/platform'
 
-export type Endpoint = { host: string; port: number }
+export type Address = { host: string; port: number }
 
 /** The addresses that the settings name for a part, and whether they are connected to over TLS. */
-export function endpointsOf(part: Part, settings: Settings): { endpoints: Endpoint[]; isTls: boolean } {
+export function endpointsOf(part: Part, settings: Settings): { endpoints: Address[]; isTls: boolean } {
   switch (part) {
     case 'kafka': {
       const { brokers, ssl } = settings.kafka
@@ -33,7 +33,7 @@ function hasTls(address: string): boolean {
   return searchParams.has('sslrootcert') || /^(true|1|no-verify)$/.test(searchParams.get('ssl') ?? '')
 }
 
-function endpointOf(address: string, usualPort: number): Endpoint {
+function endpointOf(address: string, usualPort: number): Address {
   const { hostname, port } = new URL(address)
   return { host: hostname.replace(/^\[(.+)\]$/, '$1') || 'localhost', port: Number(port || usualPort) }
 }

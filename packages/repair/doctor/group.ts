@@ -1,9 +1,9 @@
 import { groupState } from '@tally/kafka'
-import { type Finding, fail, ok, skip, warn } from './check.ts'
+import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
 /** Whether projectors are in their consumer group. */
-export async function checkGroup({ kafka, groupId }: KafkaDeps): Promise<Finding> {
+export async function checkGroup({ kafka, groupId }: KafkaDeps): Promise<DoctorFinding> {
   const { state, members } = await groupState(kafka, groupId)
   if (state === undefined) return skip('not checked: see kafka rights')
   const projectors = `${members.length} ${members.length === 1 ? 'projector' : 'projectors'}`

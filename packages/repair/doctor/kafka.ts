@@ -8,7 +8,7 @@ import {
   topicStates,
 } from '@tally/kafka'
 import { createLogger, reasonOf, type Settings } from '@tally/platform'
-import { type Finding, ok, warn } from './check.ts'
+import { type DoctorFinding, ok, warn } from './check.ts'
 import { type Reached, reach } from './reach.ts'
 
 /** What the checks of Kafka need. */
@@ -46,7 +46,7 @@ export function reachKafka(
   })
 }
 
-function judgeBrokers(count: number, silent: string[]): Finding {
+function judgeBrokers(count: number, silent: string[]): DoctorFinding {
   if (silent.length === 0) return ok(`${count} of ${count} brokers of KAFKA_BROKERS answer`)
   return warn(
     `${silent.join(',')} of KAFKA_BROKERS does not answer, another broker does`,

@@ -1,5 +1,5 @@
 import { endOffsets, type KafkaConnection, partitionOf, readBack } from '@tally/kafka'
-import { type Finding, fail, ok, skip } from './check.ts'
+import { type DoctorFinding, fail, ok, skip } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
 /** Newer than this; older records may be from a time with fewer partitions. */
@@ -8,7 +8,7 @@ const recentMs = 24 * 60 * 60_000
 const sampled = 100
 
 /** Whether the newest records lie where murmur2 puts their keys (docs/records.md, Topics). */
-export async function checkPartitioner({ kafka, names, topics }: KafkaDeps): Promise<Finding> {
+export async function checkPartitioner({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
   const shardTopics = [names.events, names.orders, names.refunds].filter(topic => {
     const state = topics.get(topic)
     return state !== undefined && state.partitions > 0 && state.rights.has('read')
@@ -49,7 +49,7 @@ async function newestKeys(
   )
 }
 
-function judge(found: { topic: string; keys: number; misplaced: number }[]): Finding {
+function judge(found: { topic: string; keys: number; misplaced: number }[]): DoctorFinding {
   const keys = found.reduce((sum, one) => sum + one.keys, 0)
   const misplaced = found.reduce((sum, one) => sum + one.misplaced, 0)
   if (misplaced === 0) return ok(`murmur2, by ${keys} records of the last day`)

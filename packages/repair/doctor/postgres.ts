@@ -1,7 +1,7 @@
 import { describeDatabase, openPool, type Postgres, type Settings } from '@tally/platform'
 import { checkSchema, lackedTables, leftContracts, SchemaError } from '@tally/schema'
 import { sql } from 'kysely'
-import { type Finding, fail, ok } from './check.ts'
+import { type DoctorFinding, fail, ok } from './check.ts'
 import { type Reached, reach, reachTimeoutMs } from './reach.ts'
 
 /** What the checks of Postgres need. */
@@ -44,7 +44,7 @@ select current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(
 }
 
 /** Whether Postgres is recent enough. */
-export async function checkPostgresVersion({ db }: PostgresDeps): Promise<Finding> {
+export async function checkPostgresVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
   const { rows } = await sql<{ number: number; text: string }>`
 select current_setting('server_version_num')::int as number, current_setting('server_version') as text`.execute(
     db,
@@ -55,7 +55,7 @@ select current_setting('server_version_num')::int as number, current_setting('se
 }
 
 /** Whether this role may use the tables, and their schema fits this program. */
-export async function checkSchemaVersion({ db }: PostgresDeps): Promise<Finding> {
+export async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
   const [closed, ...others] = await lackedTables(db)
   if (closed !== undefined) {
     const more = others.length === 1 ? '1 more table' : `${others.length} more tables`
@@ -83,7 +83,7 @@ export async function checkSchemaVersion({ db }: PostgresDeps): Promise<Finding>
  * Whether a connection keeps its session. Two clients that are connected at the same time never share a server process,
  * unless a pooler lends them one for each transaction.
  */
-export async function checkPooler({ db }: PostgresDeps): Promise<Finding> {
+export async function checkPooler({ db }: PostgresDeps): Promise<DoctorFinding> {
   const [one, other, again] = await db.connection().execute(async first => {
     const one = await processOf(first)
     const other = await db.connection().execute(processOf)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { causesOf, type Part, reasonOf, type Settings, timeout } from '@tally/platform'
-import { type Checked, type Finding, fail, skip } from './check.ts'
+import { type Checked, type DoctorFinding, fail, skip } from './check.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { tlsFaultOf } from './tls.ts'
 
@@ -11,7 +11,7 @@ export const reachTimeoutMs = 5_000
 export type Reached<Deps> = { line: Checked; deps?: Deps }
 
 /** What a part that answers says about itself, and what its other checks need. */
-type Answered<Deps> = { finding: Finding; deps: Deps }
+type Answered<Deps> = { finding: DoctorFinding; deps: Deps }
 
 /** A part that has not answered by then is looked at more closely: Kafka's client tries for many seconds. */
 const lateMs = 1_000

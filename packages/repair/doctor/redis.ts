@@ -8,7 +8,7 @@ import {
   whenReady,
 } from '@tally/platform'
 import { Cluster, type Redis } from 'ioredis'
-import { type Finding, fail, ok } from './check.ts'
+import { type DoctorFinding, fail, ok } from './check.ts'
 import { endpointsOf } from './endpoints.ts'
 import { type Reached, reach } from './reach.ts'
 
@@ -57,7 +57,7 @@ export function reachRedis(
 }
 
 /** A refused write belongs to another check, unless a user who may not read INFO keeps those from judging it. */
-function judge(address: string, nodes: RedisNode[], refusal: string): Finding {
+function judge(address: string, nodes: RedisNode[], refusal: string): DoctorFinding {
   const isBlind = nodes.some(({ info }) => info.size === 0)
   if (!isBlind || refusal === '') return ok(address)
   return fail(

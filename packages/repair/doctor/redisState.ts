@@ -1,4 +1,4 @@
-import { type Finding, fail, ok, skip } from './check.ts'
+import { type DoctorFinding, fail, ok, skip } from './check.ts'
 import type { RedisDeps, RedisNode } from './redis.ts'
 
 const oldestVersion = 7
@@ -10,19 +10,19 @@ const field = ({ info }: RedisNode, name: string): string => info.get(name) ?? '
 const bytes = (node: RedisNode, name: string): number => Number(field(node, name)) || 0
 
 /** The worst finding of all nodes, else what all of them say. */
-function judgeEach({ nodes }: RedisDeps, judge: (node: RedisNode) => Finding): Finding {
+function judgeEach({ nodes }: RedisDeps, judge: (node: RedisNode) => DoctorFinding): DoctorFinding {
   if (nodes.some(({ info }) => info.size === 0))
     return skip('not checked: the user of REDIS_URL may not read INFO')
   const findings = nodes.map(node => {
     const finding = judge(node)
     return nodes.length === 1 ? finding : { ...finding, found: `${node.address}: ${finding.found}` }
   })
-  const first = (state: Finding['state']) => findings.find(one => one.state === state)
+  const first = (state: DoctorFinding['state']) => findings.find(one => one.state === state)
   return first('fail') ?? first('skip') ?? ok(findings.map(({ found }) => found).join(', '))
 }
 
 /** Whether Redis is recent enough (docs/install.md, Installation). */
-export const checkRedisVersion = (deps: RedisDeps): Finding =>
+export const checkRedisVersion = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const version = field(node, 'redis_version')
     if (version === '') return skip('not checked: INFO does not say')
@@ -31,7 +31,7 @@ export const checkRedisVersion = (deps: RedisDeps): Finding =>
   })
 
 /** Whether a full Redis refuses writes, as Tally expects, and does not drop documents. */
-export const checkEvictionPolicy = (deps: RedisDeps): Finding =>
+export const checkEvictionPolicy = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const policy = field(node, 'maxmemory_policy')
     if (policy === '') return skip('not checked: INFO does not say')
@@ -40,7 +40,7 @@ export const checkEvictionPolicy = (deps: RedisDeps): Finding =>
   })
 
 /** Whether memory is left. */
-export const checkRedisMemory = (deps: RedisDeps): Finding =>
+export const checkRedisMemory = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const used = bytes(node, 'used_memory')
     const limit = bytes(node, 'maxmemory') || bytes(node, 'total_system_memory')
@@ -52,7 +52,7 @@ export const checkRedisMemory = (deps: RedisDeps): Finding =>
   })
 
 /** Whether Redis can save, if it is to: otherwise it refuses writes. Without persistence Tally loses nothing. */
-export const checkRedisPersistence = (deps: RedisDeps): Finding =>
+export const checkRedisPersistence = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const failing = ['rdb_last_bgsave_status', 'aof_last_write_status', 'aof_last_bgrewrite_status'].filter(
       name => field(node, name) === 'err',
@@ -66,7 +66,7 @@ export const checkRedisPersistence = (deps: RedisDeps): Finding =>
   })
 
 /** Whether Redis is a master that accepts writes. */
-export const checkRedisRole = (deps: RedisDeps): Finding =>
+export const checkRedisRole = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const replicas = Number(field(node, 'connected_slaves'))
     if (field(node, 'role') !== 'master' || deps.refusal.includes('READONLY'))

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Finding, fail, ok } from './check.ts'
+import { type DoctorFinding, fail, ok } from './check.ts'
 import type { PostgresDeps } from './postgres.ts'
 
 /** A standby that is further behind loses what Tally must read again from Kafka, and its WAL fills the disk. */
@@ -12,7 +12,7 @@ type Standby = { name: string; bytes: number; lagMs: number; isSynchronous: bool
  * Whether all standbys that Postgres knows of follow. It knows one that is gone by its replication slot, or by
  * `synchronous_standby_names`. Without the role pg_monitor, their lag is not visible.
  */
-export async function checkReplication({ db }: PostgresDeps): Promise<Finding> {
+export async function checkReplication({ db }: PostgresDeps): Promise<DoctorFinding> {
   const { rows: standbys } = await sql<Standby>`
 select
   application_name as name,
@@ -31,7 +31,7 @@ select current_setting('synchronous_standby_names') as synchronous`.execute(db)
   )
 }
 
-function judge(standbys: Standby[], unusedSlots: string[], synchronous: string): Finding {
+function judge(standbys: Standby[], unusedSlots: string[], synchronous: string): DoctorFinding {
   if (synchronous !== '' && !standbys.some(({ isSynchronous }) => isSynchronous))
     return fail(
       `commits wait for a synchronous standby, and none is connected (${synchronous})`,

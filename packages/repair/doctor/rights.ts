@@ -1,5 +1,5 @@
 import { groupState, type Right, recordTopics } from '@tally/kafka'
-import { type Finding, fail, ok, warn } from './check.ts'
+import { type DoctorFinding, fail, ok, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
 /** What Tally does with each topic, and with the group of the projectors (docs/install.md, Rights in Kafka). */
@@ -12,7 +12,7 @@ function neededRights({ names }: KafkaDeps): [topic: string, rights: Right[]][] 
 }
 
 /** Whether Kafka's ACLs allow what Tally needs. A missing right to read the topics' settings is only a warning. */
-export async function checkRights(deps: KafkaDeps): Promise<Finding> {
+export async function checkRights(deps: KafkaDeps): Promise<DoctorFinding> {
   const { kafka, topics, groupId } = deps
   const group = await groupState(kafka, groupId)
   const lacking = (rights: ReadonlySet<Right> | undefined, needed: Right[]): Right[] =>

@@ -1,5 +1,5 @@
 import { readSettings, type Settings, SettingsError, sslModeWarning } from '@tally/platform'
-import { type Finding, fail, ok, warn } from './check.ts'
+import { type DoctorFinding, fail, ok, warn } from './check.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -8,7 +8,7 @@ export type WrongParts = { kafka: boolean; topics: boolean; postgres: boolean; r
 
 /** The valid settings of an environment (the invalid ones have their defaults), and what is said about the others. */
 export function examineSettings(environment: Environment): {
-  finding: Finding
+  finding: DoctorFinding
   settings: Settings
   wrong: WrongParts
 } {
@@ -31,7 +31,7 @@ export function examineSettings(environment: Environment): {
   }
 }
 
-function validFinding({ databaseUrl }: Settings): Finding {
+function validFinding({ databaseUrl }: Settings): DoctorFinding {
   const warning = sslModeWarning(databaseUrl)
   return warning === undefined ? ok('valid') : warn(warning.found, warning.mend)
 }

@@ -1,13 +1,13 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import { type Part, type Settings, timeout } from '@tally/platform'
-import { type Endpoint, endpointsOf } from './endpoints.ts'
+import { type Address, endpointsOf } from './endpoints.ts'
 import { type Fault, faultOf } from './faults.ts'
 
 const connectTimeoutMs = 2_000
 
 /** Connects, by default without judging the certificate: the clients of Tally do that. */
-export function openTls({ host, port }: Endpoint, options: ConnectionOptions = {}): Promise<TLSSocket> {
+export function openTls({ host, port }: Address, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
   const to = options.socket === undefined ? { host, port } : {}
   const names = isIP(host) === 0 ? { servername: host } : {}
@@ -30,7 +30,7 @@ const noTls = 'Postgres offers no TLS'
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 /** As openTls, after Postgres has been asked for TLS in its own protocol. */
-export async function openPostgresTls(of: Endpoint): Promise<TLSSocket> {
+export async function openPostgresTls(of: Address): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = connectTcp({ ...of, timeout: connectTimeoutMs })
   socket
@@ -63,7 +63,7 @@ export async function tlsFaultOf(part: Part, settings: Settings): Promise<Fault 
   return found.find(fault => fault !== undefined)
 }
 
-async function faultAt(part: Part, of: Endpoint, isTls: boolean): Promise<Fault | undefined> {
+async function faultAt(part: Part, of: Address, isTls: boolean): Promise<Fault | undefined> {
   if (part === 'postgres') return (await takesOnlyTls(of)) ? speaksTls(part) : undefined
   if (!isTls) return (await succeeds(handshake(of))) ? speaksTls(part) : undefined
   try {
@@ -81,7 +81,7 @@ const speaksNoTls: Fault = {
 }
 
 /** Whether TLS begins at once, as at a proxy. Postgres 17 takes that too, but also says whether it offers TLS. */
-async function takesOnlyTls(of: Endpoint): Promise<boolean> {
+async function takesOnlyTls(of: Address): Promise<boolean> {
   const asked = timeout(connectTimeoutMs, openPostgresTls(of))
   const knowsRequest = await asked.then(
     socket => socket.destroy() !== undefined,
@@ -96,13 +96,13 @@ const succeeds = (work: Promise<unknown>): Promise<boolean> =>
     () => false,
   )
 
-async function handshake(of: Endpoint, options: ConnectionOptions = {}): Promise<void> {
+async function handshake(of: Address, options: ConnectionOptions = {}): Promise<void> {
   const socket = await timeout(connectTimeoutMs, openTls(of, options))
   socket.destroy()
 }
 
 /** Whether a Redis answers without TLS; one without it waits for the rest of what it takes for a command. */
-function answersPing(of: Endpoint): Promise<boolean> {
+function answersPing(of: Address): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connectTcp({ ...of, timeout: connectTimeoutMs })
   socket

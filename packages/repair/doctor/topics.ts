@@ -7,7 +7,7 @@ import {
   recordTopics,
   type SmallTopic,
 } from '@tally/kafka'
-import { type Finding, fail, ok, skip, warn } from './check.ts'
+import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 import { mayReadSettings } from './rights.ts'
 
@@ -22,7 +22,7 @@ function existingTopics(deps: KafkaDeps): string[] {
 }
 
 /** Whether all topics exist. */
-export function checkTopicsExist(deps: KafkaDeps): Finding {
+export function checkTopicsExist(deps: KafkaDeps): DoctorFinding {
   const all = Object.values(deps.names)
   const missing = all.filter(topic => !isThere(deps, topic) && !isForbidden(deps, topic))
   if (missing.length > 0) return fail(`missing: ${missing.join(', ')}`, 'run tally topics create')
@@ -30,7 +30,7 @@ export function checkTopicsExist(deps: KafkaDeps): Finding {
 }
 
 /** Whether events, orders and refunds are co-partitioned (docs/records.md, Topics). */
-export function checkPartitions(deps: KafkaDeps): Finding {
+export function checkPartitions(deps: KafkaDeps): DoctorFinding {
   const { events, orders, refunds } = deps.names
   const counts = [events, orders, refunds]
     .filter(topic => isThere(deps, topic))
@@ -45,12 +45,12 @@ export function checkPartitions(deps: KafkaDeps): Finding {
 }
 
 /** Whether Kafka keeps records for ever. */
-export const checkRetention = (deps: KafkaDeps): Promise<Finding> => judgeSettings(deps, /^retention/)
+export const checkRetention = (deps: KafkaDeps): Promise<DoctorFinding> => judgeSettings(deps, /^retention/)
 
 /** Whether Kafka keeps all records of a key. */
-export const checkCleanupPolicy = (deps: KafkaDeps): Promise<Finding> => judgeSettings(deps, /^cleanup/)
+export const checkCleanupPolicy = (deps: KafkaDeps): Promise<DoctorFinding> => judgeSettings(deps, /^cleanup/)
 
-async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<Finding> {
+async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<DoctorFinding> {
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
   const topics = existingTopics(deps)
   if (topics.length === 0) return skip('not checked: see topics')
@@ -65,7 +65,7 @@ async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<Finding> {
 }
 
 /** Whether the dead letters have an end: bad records of one producer would fill the disk of all topics. */
-export async function checkDeadLetterRetention(deps: KafkaDeps): Promise<Finding> {
+export async function checkDeadLetterRetention(deps: KafkaDeps): Promise<DoctorFinding> {
   const { brokers, kafka, names } = deps
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
   if (!isThere(deps, names.deadLetters)) return skip('not checked: see topics')
@@ -81,7 +81,7 @@ export async function checkDeadLetterRetention(deps: KafkaDeps): Promise<Finding
  * Whether the topics take the largest records (docs/install.md, Topics). Topics that were created by Kafka's
  * defaults, or by Tally before 0.3, take 1 MiB.
  */
-export async function checkRecordSize(deps: KafkaDeps): Promise<Finding> {
+export async function checkRecordSize(deps: KafkaDeps): Promise<DoctorFinding> {
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
   const existing = Object.values(deps.names).filter(topic => isThere(deps, topic))
   if (existing.length === 0) return skip('not checked: see topics')

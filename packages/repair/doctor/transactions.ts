@@ -1,12 +1,12 @@
 import { heldBack, partitionsOf } from '@tally/kafka'
-import { type Finding, fail, ok, skip, warn } from './check.ts'
+import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
 /** As asOf.ts: figures this old are a failure. */
 const failsAfterMs = 30_000
 
 /** Whether another producer's transaction holds back a topic that is read. */
-export async function checkTransactions({ kafka, names, topics }: KafkaDeps): Promise<Finding> {
+export async function checkTransactions({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
   const { deadLetters: _, ...read } = names
   const partitions = partitionsOf(
     Object.values(read).map(topic => [topic, topics.get(topic)?.partitions ?? 0]),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Finding, fail, ok } from './check.ts'
+import { type DoctorFinding, fail, ok } from './check.ts'
 import type { PostgresDeps } from './postgres.ts'
 
 /** Autovacuum starts at 20 % dead rows by default; a table above this share has waited for long. */
@@ -10,7 +10,7 @@ const fewRows = 100_000
 const maxAge = 1_000_000_000
 
 /** Whether Postgres cleans its tables up: dead rows, autovacuum, age of the oldest transaction id. */
-export async function checkVacuum({ db }: PostgresDeps): Promise<Finding> {
+export async function checkVacuum({ db }: PostgresDeps): Promise<DoctorFinding> {
   const { rows: server } = await sql<{ isOn: boolean; age: number }>`
 select current_setting('autovacuum') = 'on' and current_setting('track_counts') = 'on' as "isOn",
   age(datfrozenxid) as age

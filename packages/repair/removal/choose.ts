@@ -1,5 +1,5 @@
 import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
-import { type EventChoice, type EventOverview, listEvents } from '@tally/figures'
+import { type EventChoice, type EventOverview, readEventList } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 
@@ -47,7 +47,7 @@ select (extract(epoch from now() - ${interval}::interval) * 1000)::bigint as at`
 }
 
 async function removable(db: Postgres, choice: EventChoice): Promise<RemovableEvent[]> {
-  const events = await listEvents(db, choice)
+  const events = await readEventList(db, choice)
   return events.filter((event): event is RemovableEvent => event.eventId !== null)
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReadModelRedis } from '@tally/publication'
-import { type Published, readHash, readRevision } from './hash.ts'
+import { type PublishedHash, readHash, readRevision } from './hash.ts'
 
 /** How long Redis has to reach a revision that Postgres has, and how long it may be missed while it keeps advancing. */
 export type ConvergeTimeouts = { reachMs: number; convergeMs: number }
@@ -36,7 +36,9 @@ export function convergeWithRedis(
   let mustReach: { revision: number; by: number } | undefined
   let seen = -1
 
-  return async (revision: number): Promise<{ convergence: Convergence | 'again'; published: Published }> => {
+  return async (
+    revision: number,
+  ): Promise<{ convergence: Convergence | 'again'; published: PublishedHash }> => {
     const wasAhead = seen > revision
     const asked = performance.now()
     for (let waited = 0; waited < waitMs && (await readRevision(redis, key)) < revision; ) {

@@ -1,10 +1,10 @@
 import type { ReadModelRedis } from '@tally/publication'
 
 /** A hash in Redis and its revision; `{}` if there is none. Any other value under the key is `not-a-hash`. */
-export type Published = { fields: Record<string, string>; revision: number } | 'not-a-hash'
+export type PublishedHash = { fields: Record<string, string>; revision: number } | 'not-a-hash'
 
 /** Reads a published hash in one command. `revision` is -1 if it is missing, NaN if it is not a number. */
-export async function readHash(redis: ReadModelRedis, key: string): Promise<Published> {
+export async function readHash(redis: ReadModelRedis, key: string): Promise<PublishedHash> {
   try {
     const fields = await redis.hgetall(key)
     return { fields, revision: revisionOf(fields.revision) }

@@ -7,7 +7,7 @@ import type { RepairDeps } from '../deps.ts'
 import type { Difference, Finding } from '../differences.ts'
 import { type Convergence, type ConvergeTimeouts, convergeWithRedis } from './converge.ts'
 import { documentFields, fieldFindings } from './documents.ts'
-import type { Published } from './hash.ts'
+import type { PublishedHash } from './hash.ts'
 
 export type Report = (difference: Difference) => void
 
@@ -55,7 +55,7 @@ async function isExpired(
 async function compare(
   snapshot: Tx,
   head: EventHead,
-  published: Published | undefined,
+  published: PublishedHash | undefined,
   report: (finding: Finding) => void,
 ): Promise<void> {
   const counted = head.isRemoved ? new Map() : await compareCounters(snapshot, head, report)
@@ -74,7 +74,7 @@ async function compareCounters(
 }
 
 /** If the revisions differ, only that is reported: every document would differ because of it. */
-export function redisFindings(should: Map<string, string>, published: Published): Finding[] {
+export function redisFindings(should: Map<string, string>, published: PublishedHash): Finding[] {
   if (published === 'not-a-hash') {
     return [{ where: 'redis', what: 'its key', found: 'another type of value', counted: 'a hash' }]
   }

@@ -1,5 +1,5 @@
 import type { TopItem } from '@tally/contract'
-import { type Cell, count, money } from '../http/cells.ts'
+import { type Cell, count, moneyCell } from '../http/cells.ts'
 import type { Takings } from './settled.ts'
 import { sumOf } from './sums.ts'
 
@@ -7,7 +7,11 @@ export const takingsCells = ({
   total,
   refunded,
   takings,
-}: Pick<Takings, 'total' | 'refunded' | 'takings'>): Cell[] => [money(total), money(refunded), money(takings)]
+}: Pick<Takings, 'total' | 'refunded' | 'takings'>): Cell[] => [
+  moneyCell(total),
+  moneyCell(refunded),
+  moneyCell(takings),
+]
 
 /** A payment method to a person: some tills name none. */
 export const paymentName = (paymentMethod: string): string => paymentMethod || 'Not named'

@@ -1,7 +1,7 @@
 import { offsetIn } from '@tally/contract'
 import { type DayOrder, scanDay } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
-import { type Cell, type Column, count, money, time } from '../http/cells.ts'
+import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
 import type { DayRef } from '../live/day.ts'
 import { itemCells, takingsCells } from './cells.ts'
 import type { Settled } from './settled.ts'
@@ -29,12 +29,21 @@ export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
   ]
   yield day === undefined ? ['festival', event.name, ...whole] : ['day', day.date, ...whole]
   for (const { name, orders, takings } of periods)
-    yield [day === undefined ? 'day' : 'hour', name, count(orders), '', '', '', '', money(takings)]
+    yield [day === undefined ? 'day' : 'hour', name, count(orders), '', '', '', '', moneyCell(takings)]
   for (const payment of payments)
     yield ['payment method', payment.paymentMethod, count(payment.orders), '', '', ...takingsCells(payment)]
   for (const item of [...sold, ...returned]) yield ['item', item.itemName, '', ...itemCells(item)]
   const sums = periodSums(periods)
-  yield ['sum', day === undefined ? 'days' : 'hours', count(sums.orders), '', '', '', '', money(sums.takings)]
+  yield [
+    'sum',
+    day === undefined ? 'days' : 'hours',
+    count(sums.orders),
+    '',
+    '',
+    '',
+    '',
+    moneyCell(sums.takings),
+  ]
   yield ['sum', 'payment methods', count(all.orders), '', '', ...takingsCells(all)]
   yield ['sum', 'items', '', count(items.quantity), count(items.refundedQuantity), ...takingsCells(items)]
   for (const step of closingOf(settled))
@@ -74,10 +83,10 @@ function cells(order: DayOrder, areas: Map<number, string>): Cell[] {
     order.isTakeaway ? 'yes' : 'no',
     order.tableNumber ?? '',
     order.lines.map(lineText).join('; '),
-    money(order.total),
-    money(order.total - order.effective),
-    money(order.effective),
-    money(order.takings),
+    moneyCell(order.total),
+    moneyCell(order.total - order.effective),
+    moneyCell(order.effective),
+    moneyCell(order.takings),
   ]
 }
 

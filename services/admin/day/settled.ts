@@ -38,11 +38,11 @@ export type Settled = {
   sold: TopItem[]
   /** Most money given back first (partReturned). */
   returned: TopItem[]
-  items: ItemSums
+  items: SettledItem
 }
 
 /** Of items: `total` less `refunded` are their takings. */
-export type ItemSums = {
+export type SettledItem = {
   quantity: number
   refundedQuantity: number
   total: number

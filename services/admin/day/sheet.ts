@@ -1,5 +1,5 @@
 import { offsetIn, type TopItem } from '@tally/contract'
-import { type Cell, type Column, count, money, time } from '../http/cells.ts'
+import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
 import { itemCells, paymentName, takingsCells } from './cells.ts'
 import type { Settled } from './settled.ts'
 import { closingOf, periodSums } from './sums.ts'
@@ -22,9 +22,9 @@ export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
   const name = day?.date ?? 'All days'
   yield [name, count(kpis.totalOrders), count(all.refundedOrders), ...takingsCells(all), upTo]
   yield* part(day === undefined ? 'By day' : 'By hour')
-  for (const { name, orders, takings } of periods) yield [name, count(orders), '', '', '', money(takings)]
+  for (const { name, orders, takings } of periods) yield [name, count(orders), '', '', '', moneyCell(takings)]
   const sums = periodSums(periods)
-  yield ['Sum', count(sums.orders), '', '', '', money(sums.takings)]
+  yield ['Sum', count(sums.orders), '', '', '', moneyCell(sums.takings)]
   yield* part('By payment method')
   for (const payment of [...payments, { paymentMethod: 'Sum', ...all }])
     yield [

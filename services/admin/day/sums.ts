@@ -1,6 +1,6 @@
 import { type KpisAnswer, type TopItem, toCents, toEuros } from '@tally/contract'
 import { byTakings, type ItemFigures, type ItemsDocument, type PaymentFigures } from '@tally/figures'
-import type { ItemSums, Settled, Takings } from './settled.ts'
+import type { Settled, SettledItem, Takings } from './settled.ts'
 
 /** Sums in whole cents: euros are binary fractions. */
 export const sumOf = (euros: number[]): number => toEuros(euros.reduce((sum, one) => sum + toCents(one), 0))
@@ -40,7 +40,7 @@ export const sumOfKpis = (days: KpisAnswer[]): Settled['kpis'] => ({
   totalSales: sumOf(days.map(({ totalSales }) => totalSales)),
 })
 
-export const itemSums = (items: TopItem[]): ItemSums => ({
+export const itemSums = (items: TopItem[]): SettledItem => ({
   quantity: items.reduce((sum, { quantity }) => sum + quantity, 0),
   refundedQuantity: items.reduce((sum, { refundedQuantity }) => sum + refundedQuantity, 0),
   total: sumOf(items.flatMap(({ revenue, refundedRevenue }) => [revenue, refundedRevenue])),

@@ -8,7 +8,7 @@ export type Column = { name: string; kind: Kind }
 export const count = (whole: number): Cell => ({ value: whole || 0, text: String(whole) })
 
 /** With a point and a plain minus in every locale, because programs read it too. */
-export const money = (euros: number): Cell => ({ value: euros || 0, text: euros.toFixed(2) })
+export const moneyCell = (euros: number): Cell => ({ value: euros || 0, text: euros.toFixed(2) })
 
 /** Days from the first one of spreadsheets to that of Unix. */
 const daysBefore1970 = 25_569

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { count, money } from './cells.ts'
+import { count, moneyCell } from './cells.ts'
 import { csvLine } from './csv.ts'
 
 test.for([
@@ -17,7 +17,7 @@ test.for([
 })
 
 test('a number below zero stays a number, with a plain minus; zero has none', () => {
-  expect(csvLine([count(-3), money(-6), count(-0), money(-0), '-3'])).toBe(
+  expect(csvLine([count(-3), moneyCell(-6), count(-0), moneyCell(-0), '-3'])).toBe(
     `"-3","-6.00","0","0.00","'-3"\r\n`,
   )
 })

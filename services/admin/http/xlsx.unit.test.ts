@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { readXlsx } from 'hucre/xlsx'
 import { expect, test } from 'vitest'
-import { type Cell, type Column, count, money, time } from './cells.ts'
+import { type Cell, type Column, count, moneyCell, time } from './cells.ts'
 import { xlsxOf } from './xlsx.ts'
 
 const columns: Column[] = [
@@ -23,8 +23,8 @@ async function read(...rows: Cell[][]) {
 test('texts stay texts, numbers are numbers, and a time is what the clocks of the event showed', async () => {
   const at = Date.UTC(2026, 8, 4, 21, 31, 7)
   const sheet = await read(
-    ['20260904000123456', count(1_234), money(-6.5), time(at)],
-    ['3-4', count(-0), money(-0), ''],
+    ['20260904000123456', count(1_234), moneyCell(-6.5), time(at)],
+    ['3-4', count(-0), moneyCell(-0), ''],
   )
   expect(sheet?.rows[0]).toEqual(['order', 'orders', 'takings', 'time (Europe/Rome)'])
   expect(sheet?.rows[1]?.slice(0, 3)).toEqual(['20260904000123456', 1_234, -6.5])

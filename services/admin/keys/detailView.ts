@@ -1,7 +1,7 @@
 import type { ApiKey } from '@tally/access'
 import type { ListedEvent } from '@tally/figures'
 import { sum } from '../usage/read.ts'
-import { errorsOf, reasonOf } from '../usage/reasons.ts'
+import { errorsOf, refusalReason } from '../usage/reasons.ts'
 import { counted, type Format, moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { eventName } from './events.ts'
@@ -44,5 +44,5 @@ ${isUsable(key) ? html`<section class="card"><h2>Use it</h2>${snippetsView(snipp
 const requests = (day: Map<number, number>, { whole }: Format): Html =>
   html`<p>${counted(sum(day), 'request', whole)}</p>${errorsOf(day).map(
     ({ status, requests }) =>
-      html`<p><span class="badge revoked">${status}</span> ${reasonOf(status)}, ${counted(requests, 'time', whole)}</p>`,
+      html`<p><span class="badge revoked">${status}</span> ${refusalReason(status)}, ${counted(requests, 'time', whole)}</p>`,
   )}`

@@ -10,7 +10,7 @@ import { platformSessionOf } from '../signIn/guard.ts'
 import { counted, type Format } from '../views/format.ts'
 import { readDeadLettersPage } from './deadLetters.ts'
 import { readParts, versionsWith } from './parts.ts'
-import { readHeldBack, readShards, readStored } from './read.ts'
+import { readHeldBack, readShards, readStoredState } from './read.ts'
 import { replayPages } from './replay.ts'
 import { operationsView } from './view.ts'
 
@@ -37,7 +37,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         readShards(deps),
         timeout(patienceMs, readDeadLettersPage(deps, before)).catch(() => undefined),
         readHeldBack(deps),
-        readStored(deps),
+        readStoredState(deps),
       ])
       const versions = versionsWith(stored?.schema)
       const format = formatOf(request)

@@ -4,7 +4,7 @@ import { type Postgres, type RedisClient, timeout } from '@tally/platform'
 import { sql } from 'kysely'
 
 /** A server that Tally needs: its version, of Kafka its brokers, which tell none; undefined while it is silent. */
-export type Part = { name: 'Kafka' | 'Postgres' | 'Redis'; about: string | undefined }
+export type ServerPart = { name: 'Kafka' | 'Postgres' | 'Redis'; about: string | undefined }
 export type Versions = { name: string; version: string }[]
 
 const patienceMs = 3_000
@@ -12,8 +12,8 @@ const patienceMs = 3_000
 type Servers = { db: Postgres; redis: RedisClient; kafka: KafkaConnection }
 
 /** Whether each server answers now, and with which version. */
-export async function readParts({ db, redis, kafka }: Servers): Promise<Part[]> {
-  const asks: Record<Part['name'], () => Promise<string>> = {
+export async function readParts({ db, redis, kafka }: Servers): Promise<ServerPart[]> {
+  const asks: Record<ServerPart['name'], () => Promise<string>> = {
     Kafka: () => countBrokers(kafka).then(count => (count === 1 ? '1 broker' : `${count} brokers`)),
     Postgres: () =>
       sql<{ version: string }>`select current_setting('server_version') as version`
@@ -24,7 +24,7 @@ export async function readParts({ db, redis, kafka }: Servers): Promise<Part[]> 
   }
   return Promise.all(
     Object.entries(asks).map(async ([name, ask]) => ({
-      name: name as Part['name'],
+      name: name as ServerPart['name'],
       about: await timeout(patienceMs, ask()).catch(() => undefined),
     })),
   )

@@ -137,7 +137,7 @@ export type Stored = {
 }
 
 /** Reads what only Postgres has; undefined while that does not answer. */
-export function readStored({ db, topicPrefix }: Pick<Parts, 'db' | 'topicPrefix'>) {
+export function readStoredState({ db, topicPrefix }: Pick<Parts, 'db' | 'topicPrefix'>) {
   return ifAnswered<Stored>(
     (async () => {
       const [rebuild, stalled, commands, schema] = await Promise.all([

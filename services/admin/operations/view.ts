@@ -6,11 +6,11 @@ import { csrfField } from '../views/layout.ts'
 import type { DeadLettersPage } from './deadLetters.ts'
 import { hourView } from './hourView.ts'
 import type { Sample } from './lastHour.ts'
-import type { Part, Versions } from './parts.ts'
+import type { ServerPart, Versions } from './parts.ts'
 import type { Rebuild, Shard, StalledPartition, Stored } from './read.ts'
 
 export type OperationsShown = {
-  parts: Part[]
+  parts: ServerPart[]
   shards: Shard[]
   samples: readonly Sample[]
   /** Undefined if Kafka or Postgres does not answer. */
@@ -50,7 +50,7 @@ ${commands.length === 0 ? '' : commandsView(commands)}
 }
 
 /** A server that is too slow may tell its version and nothing else: that is no answer. */
-function partView({ name, about }: Part, hasStored: boolean): Html {
+function partView({ name, about }: ServerPart, hasStored: boolean): Html {
   const isThere = about !== undefined && (name !== 'Postgres' || hasStored)
   return html`<span class="badge ${isThere ? 'good' : 'revoked'}">● ${name} ${isThere ? about : 'does not answer'}</span> `
 }

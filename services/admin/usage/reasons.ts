@@ -8,7 +8,7 @@ const reasons: Record<number, string> = {
   503: 'a part was down',
 }
 
-export const reasonOf = (status: number): string => reasons[status] ?? 'error'
+export const refusalReason = (status: number): string => reasons[status] ?? 'error'
 
 /** Errors among requests by status, the most frequent first. */
 export const errorsOf = (counts: Map<number, number>): { status: number; requests: number }[] =>

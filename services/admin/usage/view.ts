@@ -3,7 +3,7 @@ import { bars } from '../views/bars.ts'
 import { counted, type Format, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { type KeyUsage, refusedOf, sum, type Usage, type Window } from './read.ts'
-import { reasonOf } from './reasons.ts'
+import { refusalReason } from './reasons.ts'
 
 export const unknownUsage = html`<h1>Usage</h1><section class="card empty"><p class="big">Not available right now</p>
 <p class="faint">Redis, which counts the requests, does not answer. The API keeps working.</p></section>`
@@ -44,7 +44,7 @@ function refusedCard(keys: KeyUsage[], { whole }: Format): Html {
   )
   if (refused.length === 0) return html`<p class="faint">No request was refused in the last day.</p>`
   return html`<section class="card"><h2>Refused in the last day</h2><ul class="plain">
-${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request', whole)}</strong> <span class="badge revoked">${status}</span> ${reasonOf(status)}</li>`)}
+${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request', whole)}</strong> <span class="badge revoked">${status}</span> ${refusalReason(status)}</li>`)}
 </ul></section>`
 }
 

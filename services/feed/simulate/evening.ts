@@ -4,7 +4,7 @@ import type { FeedRecord, FeedTopic } from '../record.ts'
 import { arrivals } from './arrivals.ts'
 import { cupsIn } from './bill.ts'
 import { eventRecord, type FestivalDay, festivalDay, type Run } from './calendar.ts'
-import { isConfirmed, orderRecord, type PlacedOrder, placeOrder } from './order.ts'
+import { isSold, orderRecord, type PlacedOrder, placeOrder } from './order.ts'
 import { type Random, randomFrom } from './random.ts'
 import { type GivenBack, refundOf, refundRecord } from './refund.ts'
 
@@ -87,7 +87,7 @@ function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
   const order = placeOrder({ day, area, number, atMs, emptyCups: stall.emptyCups }, random)
   stall.emptyCups -= order.cupsBack
   const given = refundOf(day, order, random)
-  if (isConfirmed(order.steps) && given?.isWholeOrder !== true) lendCups(queue, stall, order)
+  if (isSold(order.steps) && given?.isWholeOrder !== true) lendCups(queue, stall, order)
   const heldUntilMs = given === null ? 0 : addRefund(queue, stall, order, given)
   for (const [index, step] of order.steps.entries()) {
     const sentMs = Math.min(Math.max(step.atMs, heldUntilMs), day.closesMs)

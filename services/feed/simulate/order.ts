@@ -47,12 +47,12 @@ export function placeOrder(visit: Visit, random: Random): PlacedOrder {
   const hasCups = emptyCups > 0 && onSaleAt(day.festival, area).cup !== null
   if (hasCups && random.chance(onlyCups)) return cupsAlone(visit, random)
   const steps = orderLife(visit.atMs, area, day.festival.preOrders, random)
-  const brings = hasCups && isConfirmed(steps) && random.chance(bringCups)
+  const brings = hasCups && isSold(steps) && random.chance(bringCups)
   return orderOf(visit, steps, brings ? cupsOf(emptyCups, random) : 0, random)
 }
 
 /** Whether an order is paid and stays so: cups that come with another are not booked by anyone. */
-export function isConfirmed(steps: readonly Step[]): boolean {
+export function isSold(steps: readonly Step[]): boolean {
   return steps.some(({ status }) => status === 'Paid') && steps.at(-1)?.status !== 'Cancelled'
 }
 

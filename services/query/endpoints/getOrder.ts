@@ -1,5 +1,5 @@
 import { orderId } from '@tally/contract'
-import { readOrder } from '@tally/figures'
+import { readStoredOrder } from '@tally/figures'
 import { composeText } from '../views/composed.ts'
 import { notFound } from './eventAnswer.ts'
 import type { Handler } from './handler.ts'
@@ -14,7 +14,7 @@ export const getOrder: Handler<'getOrder'> = {
       key: `order ${id}`,
       question: ifListed(() => orderId.safeParse(id).success),
       async read(snapshot) {
-        const order = await readOrder(snapshot, eventId, id)
+        const order = await readStoredOrder(snapshot, eventId, id)
         if (order === undefined) throw notFound()
         return composeText(order)
       },

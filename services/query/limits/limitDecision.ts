@@ -2,19 +2,19 @@
 export type LimitDecision = { allowed: boolean; limit: number; remaining: number; resetMs: number }
 
 /** The rate limit has refused all requests that share a read: the read stops, and no request waits for it. */
-export class Refused extends Error {
-  override readonly name = 'Refused'
+export class LimitExceeded extends Error {
+  override readonly name = 'LimitExceeded'
 }
 
 /**
  * A read may begin before the rate limit has answered, but anything that costs other organizations something (a query
- * to Postgres, an entry in a cache) waits for this promise. It rejects with Refused if the limit refuses.
+ * to Postgres, an entry in a cache) waits for this promise. It rejects with LimitExceeded if the limit refuses.
  */
 export type Allowance = Promise<void>
 
 export function allowanceOf(deciding: Promise<LimitDecision>): Allowance {
   const allowance = deciding.then(({ allowed }) => {
-    if (!allowed) throw new Refused()
+    if (!allowed) throw new LimitExceeded()
   })
   // A read that has ended does not await it.
   allowance.catch(() => undefined)

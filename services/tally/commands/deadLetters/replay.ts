@@ -12,8 +12,8 @@ export function addReplay(deadLetters: Command): void {
     .option('--all', 'all that were not replayed yet')
     .option('--reason <REASON>', 'all of this reason that were not replayed yet')
     .action(async (texts: string[], { all, reason: given }: { all?: true; reason?: string }) => {
-      const { deadLetterIdOf, reasonOf } = await import('./values.ts')
-      const reason = given === undefined ? undefined : reasonOf(given)
+      const { deadLetterIdOf, reasonOption } = await import('./values.ts')
+      const reason = given === undefined ? undefined : reasonOption(given)
       const ways = [texts.length > 0, all === true, reason !== undefined].filter(Boolean).length
       if (ways > 1) throw new UsageError('replay takes IDs, --all or --reason, only one of them')
       if (ways === 0) throw new UsageError('replay takes the IDs of dead letters, --all, or --reason REASON')

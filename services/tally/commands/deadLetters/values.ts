@@ -12,7 +12,7 @@ export function deadLetterIdOf(text: string): string {
 }
 
 /** A reason for which records are rejected; throws a UsageError for any other. */
-export function reasonOf(text: string): string {
+export function reasonOption(text: string): string {
   if (rejectionReasons.some(reason => reason === text)) return text
   throw new UsageError(`--reason takes one of ${rejectionReasons.join(', ')}, got ${JSON.stringify(text)}`)
 }

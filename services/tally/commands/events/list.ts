@@ -13,8 +13,8 @@ export function addList(events: Command): void {
       const organizationId = raw.organization === undefined ? undefined : organizationOf(raw.organization)
       const { settings } = await openCommand()
       const listed = await withSchema(settings.databaseUrl, async db => {
-        const { listEvents } = await import('@tally/figures')
-        return listEvents(db, { organizationId })
+        const { readEventList } = await import('@tally/figures')
+        return readEventList(db, { organizationId })
       })
       const { eventJson, eventLine, heading } = await import('./lines.ts')
       if (listed.length === 0)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { moveOnYes } from './moveOnYes.ts'
-import { offsetOf, partitionOf } from './values.ts'
+import { offsetOf, partitionOption } from './values.ts'
 
 export function addSkip(offsets: Command): void {
   offsets
@@ -11,7 +11,7 @@ export function addSkip(offsets: Command): void {
     .requiredOption('--to <OFFSET>', 'the offset to continue at')
     .option('--yes', 'do it; without this option, only print what is given up')
     .action(async (topic: string, text: string, { to, yes }: { to: string; yes?: true }) => {
-      const of = { topic, partition: partitionOf(text) }
+      const of = { topic, partition: partitionOption(text) }
       const offset = offsetOf(to)
       await moveOnYes(yes === true, async deps => {
         const { planSkip } = await import('@tally/repair')

@@ -1,6 +1,6 @@
 import { UsageError } from '../../failure.ts'
 
-export function partitionOf(text: string): number {
+export function partitionOption(text: string): number {
   return wholeOf('PARTITION', text)
 }
 

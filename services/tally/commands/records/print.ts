@@ -1,4 +1,4 @@
-import type { Finding } from '@tally/projection'
+import type { RecordFinding } from '@tally/projection'
 import { printMany } from '../../output.ts'
 
 /** Where a record is: a line of a file, or a place in Kafka. */
@@ -7,7 +7,7 @@ type At = { line: number } | { topic: string; partition: number; offset: number 
 /** A finding about a record, or about a line that is none. */
 type Found = {
   type?: string
-  reason: Finding['reason'] | 'line'
+  reason: RecordFinding['reason'] | 'line'
   field: string
   takes: string
   advice?: string

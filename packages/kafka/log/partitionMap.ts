@@ -1,5 +1,5 @@
 /** A value for each partition of each topic. */
-export class OffsetTable<V> {
+export class PartitionMap<V> {
   readonly #byTopic = new Map<string, Map<number, V>>()
 
   get(topic: string, partition: number): V | undefined {
