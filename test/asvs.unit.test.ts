@@ -49,19 +49,22 @@ const sections: Record<string, [count: number, ...without: number[]]> = {
   '14.4': [7],
   '14.5': [4],
 }
-const rows = [...text.matchAll(/^\| ([\d.]+) \| (\w+) \|([^|]*)\|([^|]*)\|$/gm)].map(
-  ([, requirement = '', state = '', tests = '', remark = '']) => ({
-    requirement,
+/** Each requirement of a line `- 2.7.1 to 2.7.6 none: remark [test] [test]`; remark and tests may be missing. */
+const rows = [
+  ...text.matchAll(/^- ([\d.]+)\.(\d+)(?: to \1\.(\d+))? (\w+)(?:: (.*?))?((?: \[\w+\])*)$/gm),
+].flatMap(([, section = '', first = '', last = first, state = '', remark = '', tests = '']) =>
+  Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => ({
+    requirement: `${section}.${Number(first) + index}`,
     state,
-    tests: tests.trim(),
-    remark: remark.trim(),
-  }),
+    tests,
+    remark,
+  })),
 )
 const files = new Map(
   [...text.matchAll(/^\[(\w+)\]: (\S+)$/gm)].map(([, name = '', path = '']) => [name, path]),
 )
 
-test('every requirement of levels 1 and 2 has one row', () => {
+test('every requirement of levels 1 and 2 has one line', () => {
   const expected = Object.entries(sections).flatMap(([section, [count, ...without]]) =>
     Array.from({ length: count }, (_, index) => index + 1)
       .filter(number => !without.includes(number))

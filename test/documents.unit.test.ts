@@ -54,6 +54,32 @@ test('no file holds the mark of a merge conflict', () => {
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
 })
 
+test('no document, comment or text has a phrase that CONTRIBUTING.md (Language) leaves out', () => {
+  const phrases = {
+    again: /\banew\b/i,
+    'next to': /\bbeside\b/i,
+    expensive: /\bdear\b/i,
+    'who does not': /(?<![/'])\bnobody\b(?![-@])/i,
+    'learns of': /\bhears? of\b/i,
+    'who says what': /\b(is|are|was|were) told\b(?! apart)/i,
+    'what it is': /\bwhat comes in\b/i,
+    'is not a': /(?<!\bthere )\bis no\b(?! longer)/i,
+  }
+  const files = git('ls-files', ':!package-lock.json', ':!*.png', ':!test/documents.unit.test.ts').stdout
+  const lines = files
+    .trimEnd()
+    .split('\n')
+    .flatMap(path =>
+      textOf(path)
+        .split('\n')
+        .map((line, index) => ({ line, at: `${path}:${index + 1}` })),
+    )
+  const said = Object.entries(phrases).flatMap(([instead, phrase]) =>
+    lines.filter(({ line }) => phrase.test(line)).map(({ line, at }) => `${at}: "${instead}", not: ${line}`),
+  )
+  expect(said).toEqual([])
+})
+
 test('the README is at most 120 lines', () => {
   expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
 })

@@ -8,13 +8,14 @@ const [begin, end] = ['<!-- values: made by `npm run chart:readme` -->\n', '<!--
 
 type Schema = { description?: string; properties?: Record<string, Schema>; enum?: unknown[] }
 
-/** The chart's README with the table of values as values.schema.json and values.yaml have them. */
+/** The chart's README with the table that values.schema.json and values.yaml make; values alike share a row. */
 export function readmeWithTable(text = readFileSync(readme, 'utf8')): string {
   const schema: Schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'))
   const defaults: unknown = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'))
   const [before, after] = [text.split(begin)[0], text.split(end)[1]]
   if (before === undefined || after === undefined) throw new Error(`${readme} has no place for the table`)
-  const rows = rowsOf(schema, defaults, '').map(cells => `| ${cells.join(' | ')} |\n`)
+  const alike = Map.groupBy(rowsOf(schema, defaults, ''), ([, ...others]) => others.join(' | '))
+  const rows = [...alike].map(([others, same]) => `| ${same.map(at => at[0]).join(', ')} | ${others} |\n`)
   return `${before}${begin}| value | default | |\n|---|---|---|\n${rows.join('')}${end}${after}`
 }
 

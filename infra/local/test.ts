@@ -51,7 +51,7 @@ function judge(times: FileTime[]): void {
   }
 }
 
-/** Beside the tests, which wait for their servers first. */
+/** While the tests wait for their servers. */
 async function checkSource(): Promise<void> {
   await check('types', 'tsc', ['--noEmit', '-p', '.'])
   await check('lint', 'biome', ['check', '.'])

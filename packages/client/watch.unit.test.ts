@@ -172,7 +172,7 @@ test.for([
   { says: 'half an answer', status: 200, body: '{"data":[{"menuItemId":7,"item' },
   { says: 'a 204', status: 204, body: undefined },
   { says: 'a 304 to a question without a tag', status: 304, body: undefined },
-])('an outage is no end, and figures stay: $says', async ({ status, body }) => {
+])('an outage ends nothing, and figures stay: $says', async ({ status, body }) => {
   const tally = fakeTally()
   tally.state.problem = { status, headers: {}, body }
   const { last } = watched(tally)

@@ -86,7 +86,7 @@ test('3,000 fields are stored at once: a reader sees one revision or another, ne
   expect(await redis.hlen(key)).toBe(3_001)
 })
 
-test('a hash expires after its time, which every write begins anew; without a time it never does', async () => {
+test('a hash expires after its time, which every write starts again; without a time it never does', async () => {
   const key = newKey()
   await redis.publish(key, 5, 'whole', 60_000, 'a', '1')
   expect(await redis.pttl(key)).toBeGreaterThan(0)

@@ -85,7 +85,7 @@ test('the revision of an event is raised and never lowered, even if the publishe
   })
 })
 
-test('a watermark that is no time is read as a missing one', async () => {
+test('a watermark that is not a time is read as a missing one', async () => {
   const read = async () => (await readShardHash({ redis, keys }, ['orders'], shard - 1, [])).asOfMs
   await raise(before, 10)
   expect(await read()).toBe(10)

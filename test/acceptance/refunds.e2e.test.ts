@@ -147,7 +147,7 @@ const cases: { rule: string; refunds: Record<string, unknown>[]; is: Record<stri
     is: { sales: 25.5, items: 3, effective: 25.5, burgers: { quantity: 2, refundedQuantity: 0 } },
   },
   {
-    rule: 'a version that names another order is no version of it',
+    rule: 'a version that names another order is not a version of it',
     refunds: [
       { refundId: 'C', version: 1, amount: 2, lines: [] },
       { refundId: 'C', version: 9, amount: 0, lines: [], orderId: 'another' },

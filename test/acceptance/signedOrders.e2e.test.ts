@@ -31,7 +31,7 @@ const rowOf = (rows: { menuItemId: number }[], id: number) => rows.find(({ menuI
 test.concurrent.for([
   { form: 'a negative quantity', back: cups(-1), quantity: 1 },
   { form: 'a negative price', back: cups(1, -2), quantity: 3 },
-])('a cup that comes back counts below zero, with the food beside it: $form', async ({ back, quantity }) => {
+])('a cup that comes back counts below zero, next to the food: $form', async ({ back, quantity }) => {
   const festival = newFestival()
   const { data } = await runScenario(
     tally,

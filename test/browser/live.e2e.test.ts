@@ -145,7 +145,7 @@ test('signing out elsewhere shows the sign-in form on this screen too', async ()
   await page.waitForURL(/sign-in/, { timeout: 120_000 })
 })
 
-test('a day stands against the day before, within its festival and beside the last one', async () => {
+test('a day stands against the day before, within its festival and next to the last one', async () => {
   const { page, wrongs } = await openLarge(fixture)
   await reads(page, 'status-text', 'Live')
   await reads(page, 'sales', '€127.00')

@@ -171,7 +171,7 @@ test('a screen of an event without a day shows its first day as soon as there is
   await shows(page, 'Sagra | 4 Sept 2026 | 3 | Live')
 })
 
-test('ten windows of one browser are live over HTTP/1.1, pages load beside them, and hidden ones have no stream', async () => {
+test('ten windows of one browser are live over HTTP/1.1, pages load meanwhile, and hidden ones have no stream', async () => {
   const office = await newOffice(fixture)
   const eventId = await eventWith(office, 'Sagra', 3)
   const link = await newLink(office, eventId)

@@ -271,7 +271,7 @@ test('the pages of the service fit a phone, and can be read by everybody', async
   expect(wrongs).toEqual([])
 })
 
-test('the reference has endpoints on the first screen of a phone, and commands beside them to copy', async () => {
+test('the reference has endpoints on the first screen of a phone, and commands next to them to copy', async () => {
   const permissions = ['clipboard-read', 'clipboard-write']
   const { page, wrongs } = await visit({ viewport: { width: 390, height: 844 }, permissions })
   await page.goto(`${query.address}/docs`)

@@ -30,7 +30,7 @@ async function startNewQuery(): Promise<Query> {
 const assigned = (process: TallyProcess) =>
   process.line(({ msg, partitions }) => msg === 'partitions assigned' && Number(partitions) > 0)
 
-/** Sends records, 400 a second, until it is told to finish. */
+/** Sends records, 400 a second, until `finish` is called. */
 function startProducing(records: TestRecord[]) {
   let sent = 0
   const timer = setInterval(() => {

@@ -54,7 +54,7 @@ test('a page above 5 MiB says how many orders fit, and that many are answered, u
   expect((await orders(fitting + 1)).status).toBe(400)
 })
 
-test('large answers that nobody reads take little memory, and others are answered', async () => {
+test('large answers that are not read take little memory, and others are answered', async () => {
   const [query] = tally.queries
   const sockets = Array.from({ length: 30 }, () => open(query?.address as string).pause())
   const ask = `GET ${festival.path}/orders?pageSize=${fitting} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${token}\r\n\r\n`

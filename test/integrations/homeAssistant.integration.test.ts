@@ -51,7 +51,7 @@ test('two requests fill nine sensors of Home Assistant’s rest integration', as
   })
 })
 
-test('sensors go below zero, and what came back is no best seller', async () => {
+test('sensors go below zero, and what came back is not a best seller', async () => {
   const items = [
     { menuItemId: burger, itemName: 'Burger', quantity: -5, unitPrice: 12.5, note: null },
     { menuItemId: water, itemName: 'Acqua', quantity: -4, unitPrice: 2.5, note: null },

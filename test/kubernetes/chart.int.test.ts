@@ -203,7 +203,7 @@ test('each service connects to Postgres with the key of its own role', async () 
   )
 })
 
-test('with policies, a port is open to the clients that are named for it, and otherwise to nobody', async () => {
+test('with policies, a port is open only to the clients that are named for it', async () => {
   const from = (name: string) => [{ podSelector: { matchLabels: { name } } }]
   type Rule = { ports: { port: string | number }[]; from?: unknown; to?: unknown }
   const rules = async (policy: Values, direction: 'ingress' | 'egress') => {

@@ -30,7 +30,7 @@ test('Redis answers a PING', async () => {
   await redis.quit()
 })
 
-/** The files that other users of the machine can reach and read; a pid is no secret. */
+/** The files that other users of the machine can reach and read; a pid is not a secret. */
 const readableByOthers = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name)

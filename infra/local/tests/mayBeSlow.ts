@@ -1,6 +1,6 @@
 const faults = 'faults follow one another, each with servers of its own that break and come back'
 const versions =
-  'an earlier version runs beside this one, or processes are killed and started again and again'
+  'an earlier version runs next to this one, or processes are killed and started again and again'
 const browser = 'a browser, at several sizes and in both schemes'
 const programs = 'each program or command of the documents runs'
 const largest = 'the largest records there may be'

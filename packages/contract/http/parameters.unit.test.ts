@@ -60,7 +60,7 @@ test('unknown parameters are ignored, and item counts have no area', () => {
   expect(getItemCounts.query.parse({ areaId: 'x', whatever: ['1', '2'] })).toEqual({})
 })
 
-test('an event id is taken in any case; one that is no UUID is refused', () => {
+test('an event id is taken in any case; one that is not a UUID is refused', () => {
   const eventId = '7C1E0000-0000-0000-0000-00000000000A'
   expect(getKpis.params.parse({ eventId })).toEqual({ eventId: eventId.toLowerCase() })
   for (const bad of ['', '7', `${eventId}0`, eventId.replaceAll('-', '')])

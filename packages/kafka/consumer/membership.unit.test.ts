@@ -48,7 +48,7 @@ test('a member gets its partitions in order, without those of topics that it doe
   expect(await join()).toEqual({ generation: 1, assignment, counts: undefined })
 })
 
-test('a heartbeat that is refused after the member has joined again is no news', async () => {
+test('a heartbeat that is refused after the member has joined again is ignored', async () => {
   const { membership, first, join } = given()
   await join()
   const late = Promise.withResolvers<void>()

@@ -119,7 +119,7 @@ export class Session {
     this.#end.resolve(undefined)
   }
 
-  /** Leaves the group, if need be once a join that is under way is answered: nobody else would end that member. */
+  /** Leaves the group, if need be once a join that is under way is answered: nothing else would end that member. */
   async #leave(): Promise<void> {
     await Promise.all([this.#running, ...this.#timers.map(timer => timer.stop()), this.#loops.ended()])
     await this.#membership.leave().catch(() => undefined)

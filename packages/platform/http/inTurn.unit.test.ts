@@ -49,7 +49,7 @@ test('of the requests in one segment, each is read once the one before is answer
   await vi.waitFor(() => expect(received()).toMatch(/answer \/1;.*answer \/2;.*answer \/3;/s), 120_000)
 })
 
-test('a client that sends thousands of requests at once holds nobody else up', async () => {
+test('a client that sends thousands of requests at once holds up no other client', async () => {
   let answered = 0
   server.on('request', (_request, response) => response.end(String(++answered)))
   const [many, one] = [await open(), await open()]

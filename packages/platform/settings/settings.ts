@@ -81,7 +81,7 @@ const schema = z.object({
     .prefault('30d')
     .meta({ takes: 'a duration such as 30d, 12h, 30m or 90s' })
     .describe(
-      "After this time without a change, an event's documents leave Redis; the next request brings them back ([Quiet events](operations.md#quiet-events)). `90s`, `30m`, `12h`, `30d`; the same for all processes.",
+      "After this time without a change, an event's documents [leave Redis](operations.md#quiet-events). `90s`, `30m`, `12h`, `30d`; the same for all processes.",
     ),
   QUERY_HOST: z
     .string()
@@ -99,7 +99,7 @@ const schema = z.object({
       'after this time without a request, the API and the administration area close a kept connection: from `5s` to `24h`, longer than that of the [balancer](install.md#balancers-and-proxies) in front',
     ),
   QUERY_MAX_CONNECTIONS: count(12_000).describe(
-    'open connections per query process; further ones are closed at once. Connections that wait to be accepted are up to 4,096, or `net.core.somaxconn` if that is less',
+    'open connections per query process; further ones are closed at once',
   ),
   // More than 5 s would not leave enough of the 10 s in which every process ends.
   QUERY_DRAIN_MS: z

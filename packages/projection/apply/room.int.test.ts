@@ -128,7 +128,7 @@ test('a full event is not counted in each batch, but again after another writer'
   const project = openProjector(harness, {})
   await project({ eventId, items: lines(1, 2, 3) })
   expect(await project({ eventId, items: lines(4) })).toHaveLength(1)
-  // Nobody writes counters without a new revision: a count would find room now.
+  // Counters are never written without a new revision: a count would find room now.
   await sql`delete from item_counters where event_id = ${eventId}`.execute(harness.db)
   expect(await project({ eventId, items: lines(4) }, { eventId, items: [] })).toHaveLength(1)
   expect(await project({ eventId, items: lines(4) })).toHaveLength(1)

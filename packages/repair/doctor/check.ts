@@ -37,7 +37,7 @@ export function runChecks<Of>(checks: Checks<Of>, of: Of | undefined, why: strin
   )
 }
 
-/** A check that cannot be made is no proof of a fault: a part may have gone down just now, or forbid to look. */
+/** A check that cannot be made does not prove a fault: a part may have gone down just now, or forbid to look. */
 async function attempt(run: () => Promise<DoctorFinding>): Promise<DoctorFinding> {
   try {
     return await timeout(checkTimeoutMs, run())

@@ -97,7 +97,7 @@ const known: Known[] = [
   {
     of: 'redis',
     shows: /cluster support disabled/,
-    is: 'it is no Redis Cluster, and REDIS_URL names several nodes',
+    is: 'it is not a Redis Cluster, and REDIS_URL names several nodes',
     mend: 'name one Redis in REDIS_URL, or sentinels (redis+sentinel://)',
   },
   {

@@ -22,7 +22,7 @@ test.each([
   ],
   ['redis', error('LOADING Redis is loading the dataset in memory'), /loading/, /wait/],
   ['redis', error("READONLY You can't write against a read only replica."), /replica/, /master/],
-  ['redis', error('ERR This instance has cluster support disabled'), /no Redis Cluster/, /one Redis/],
+  ['redis', error('ERR This instance has cluster support disabled'), /not a Redis Cluster/, /one Redis/],
   ['redis', error('ERR max number of clients reached'), /no connection left/, /maxclients/],
   [
     'redis',

@@ -94,7 +94,7 @@ test.for(others)('an event with records in two shards, $what, is switched with b
   expect(second).toBe(first)
 })
 
-test('an order that came through another shard meanwhile is no reason to refuse, but to switch both', async () => {
+test('an order that came through another shard meanwhile makes the rebuild switch both, not refuse', async () => {
   const deps = await caughtUp()
   const eventId = await eventOf(deps.db, { live: { shard: 0, isScattered: true }, read: whole })
   await sql`

@@ -1,6 +1,6 @@
 const idleMs = 3_000
 
-/** Marks an element as idle while nobody has moved the pointer or pressed a key for 3 s. */
+/** Marks an element as idle when the pointer has not moved and no key was pressed for 3 s. */
 export function hideWhenIdle(element) {
   let timer
   const wake = event => {

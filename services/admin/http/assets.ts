@@ -40,7 +40,7 @@ export const assetPath = (name: string): string => `/assets/${assets().version}/
 
 /**
  * Serves the assets, compressed. Browsers keep those of this version for good. Under another version's address, as a
- * page of a process of the version before has it during an upgrade, they are the same, and nobody stores them.
+ * page of a process of the version before has it during an upgrade, they are the same, and are not stored.
  */
 export function assetFiles(app: FastifyInstance): void {
   const { version, files } = assets()

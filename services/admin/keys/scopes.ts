@@ -1,6 +1,6 @@
 import type { Scope } from '@tally/contract'
 
-/** Scopes in words; the API's names stand beside them. */
+/** Scopes in words; the API's names stand next to them. */
 export const scopeNames: Record<Scope, string> = {
   'events:read': 'Events',
   'analytics:read': 'Figures',

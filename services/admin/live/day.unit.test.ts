@@ -21,7 +21,7 @@ test('the hours of a screen run through midnight', () => {
   expect(shown(read([0, 1, 18, 23], [])).hours.map(({ hour }) => hour)).toEqual([18, 23, 0, 1])
 })
 
-test('a returned cup is no best seller, nor is what was refunded; both stay in the counts', () => {
+test('neither a returned cup nor what was refunded is a best seller; both stay in the counts', () => {
   const [burger, chips, cup, cupBack] = [7, 9, 70, 71]
   const items = [
     [burger, 5, 42.5, 0, 0],

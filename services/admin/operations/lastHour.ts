@@ -15,8 +15,8 @@ const everyMs = 30_000
 const patienceMs = 3_000
 
 /**
- * Takes a sample now and every 30 s, also while nobody looks, and keeps those of the last hour: only Prometheus has
- * more. It begins when the process starts, and each process has its own. `close` ends it.
+ * Takes a sample now and every 30 s, also while the page is closed, and keeps those of the last hour: only Prometheus
+ * has more. It begins when the process starts, and each process has its own. `close` ends it.
  */
 export function openLastHour(takeSample: () => Promise<Sample>) {
   let kept: Sample[] = []

@@ -49,7 +49,7 @@ ${commands.length === 0 ? '' : commandsView(commands)}
 </div>`
 }
 
-/** A server that is too slow may tell its version and nothing else: that is no answer. */
+/** A server that is too slow may tell its version and nothing else: that is not an answer. */
 function partView({ name, about }: ServerPart, hasStored: boolean): Html {
   const isThere = about !== undefined && (name !== 'Postgres' || hasStored)
   return html`<span class="badge ${isThere ? 'good' : 'revoked'}">● ${name} ${isThere ? about : 'does not answer'}</span> `

@@ -100,7 +100,7 @@ where datname = current_database() and not granted`)
     return rows[0]?.count
   }
   const { made } = await fixture.db.transaction().execute(async tx => {
-    // Nobody can insert a link: each has counted them, or waits for one that has.
+    // No link can be inserted: each has counted them, or waits for one that has.
     await sql`lock table screen_links in share mode`.execute(tx)
     const made = Array.from({ length: 3 }, () => visitor.post('/screens', form, { from: '/screens' }))
     await expect.poll(waiting, { timeout: 120_000 }).toBe(3)

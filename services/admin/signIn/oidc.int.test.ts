@@ -197,7 +197,7 @@ test('who came through the provider proves it there again before a change of a k
 const freshPath = '/sign-in/oidc?fresh=yes&next=/keys/new'
 const makesKeys = async (visitor: Visitor) => (await visitor.get('/keys/new')).statusCode === 200
 
-test('a sign-in at the provider ten hours ago signs in, and is no proof for a change of a key', async () => {
+test('a sign-in at the provider ten hours ago signs in, but does not confirm a change of a key', async () => {
   await officeWith('gina')
   const jar = new Map<string, string>()
   const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 10 * 3_600_000)

@@ -2,7 +2,7 @@ import { sha256 } from '@tally/access'
 import { isTransient, type Postgres } from '@tally/platform'
 import { findSession, type Session } from './sessions.ts'
 
-/** As long as a session may be without use: what ends one is read from Postgres, which nobody can write meanwhile. */
+/** As long as a session may be without use: what ends one is read from Postgres, which cannot be written meanwhile. */
 const keptMs = 30 * 60_000
 /** The platform team is a few people; anything above is left out. */
 const mostKept = 100

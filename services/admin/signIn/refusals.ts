@@ -13,7 +13,7 @@ type Refusal = {
   openId?: { provider: string; reason: string }
 }
 
-/** A passkey that was refused is no guess: it does not count among the wrong codes of which its owner is warned. */
+/** A passkey that was refused is not a guess: it does not count among the wrong codes of which its owner is warned. */
 export const refusedPasskey = { action: 'code-refused', detail: 'a passkey' } as const
 
 /** Records a wrong password or code: in the audit trail if the account exists, and in the log. */

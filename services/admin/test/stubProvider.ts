@@ -12,7 +12,7 @@ export type Behaviour = {
   userinfo?: object
 }
 
-/** An OpenID provider that signs in its one user without a question, and says of them what `behave` was told. */
+/** An OpenID provider that signs in its one user without a question, and says of them what `behave` got. */
 export async function startStubProvider() {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }

@@ -1,4 +1,4 @@
-/** Why requests were not answered, by HTTP status (docs/api.md, Problems). */
+/** Why requests were not answered, by HTTP status (docs/api.md, Problem body). */
 const reasons: Record<number, string> = {
   400: 'invalid request',
   401: 'revoked or expired key',

@@ -8,7 +8,7 @@ const pieceSize = 20
 
 /**
  * What Redis lacks. `mark`: to raise once all of it is published. `quiet`: events that the mark covers and whose
- * documents are not published, because nobody may ever ask for them again; their revisions go with the mark, so that a
+ * documents are not published, because they may never be asked for again; their revisions go with the mark, so that a
  * hash of them that went back is recognized as old.
  */
 export type Lacking = {

@@ -114,7 +114,7 @@ function served(href: string, from: string): string {
   const file = pathname.startsWith(folder.pathname) ? pathname.slice(folder.pathname.length) : ''
   if (recipes.some(recipe => recipe.file === file)) return `${root}/${file}`
   if (file === 'dashboard/index.html') return '/docs/dashboard/'
-  if (!files.includes(file)) throw new Error(`${from}: nobody who reads it in the service has ${href}`)
+  if (!files.includes(file)) throw new Error(`${from}: the service does not have ${href}`)
   return pathOf(file) + hash
 }
 

@@ -153,7 +153,7 @@ test.each([
   expect(ofNode).toHaveLength(1)
 })
 
-test('a request that is left to Node’s HTTP is told what has happened to it', async () => {
+test('a request that is left to Node’s HTTP learns what has happened to it', async () => {
   const { socket, untilReceived } = await openUsed()
   socket.write(get('/poll/a'))
   await untilAsked(1)

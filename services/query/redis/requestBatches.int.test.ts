@@ -107,7 +107,7 @@ test('a poll gets its place in the rate limit, its shardâ€™s hash and its eventâ
   ])
 })
 
-test('a poll is told that nothing is known if Redis is too slow or fails', async () => {
+test('a poll learns that nothing is known if Redis is too slow or fails', async () => {
   const slow: QueryRedis = Object.assign(Object.create(redis), { askBatch: () => new Promise(() => {}) })
   const broken: QueryRedis = Object.assign(Object.create(redis), {
     askBatch: () => Promise.reject(new Error('connection refused')),
@@ -211,7 +211,7 @@ test('a batch of many organizations, shards and events gets each its own reply',
   )
 })
 
-test('what was taken is told even if there are too many events for one read', async () => {
+test('what was taken is returned even if there are too many events for one read', async () => {
   const patient = { ...breaker, deadline: () => () => true }
   const batches = createRequestBatches({ redis, keys, topics, breaker: patient }, limits)
   const { taken } = batches.takeRequest(organizationId)

@@ -100,7 +100,7 @@ test('the time for which a batch is held is counted as that of Redis', async () 
   expect(deadlines[1]?.sinceMs).toBeGreaterThan(sinceMs - 1)
 })
 
-/** Some batches of 32 polls each; returns the numbers of those that were told, each once. */
+/** Some batches of 32 polls each; returns the numbers of those that got an answer, each once. */
 async function pollInBatches(count: number): Promise<number[]> {
   const told: number[] = []
   for (let number = 1; number <= count; number++) {

@@ -21,7 +21,7 @@ test('an error rejects the promise, and leaves no reply', async () => {
   await expect(waiter.promise).rejects.toThrow('gone')
 })
 
-test('an error that nobody waits for causes no unhandled rejection', async () => {
+test('an error without a waiter causes no unhandled rejection', async () => {
   new Waiter<number>().reject(new Error('gone'))
   await new Promise(setImmediate)
 })

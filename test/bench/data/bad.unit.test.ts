@@ -10,7 +10,7 @@ const orderOf = (order: number) =>
   orderRecord(evenShape(1, 1_000, 1), { eventId, event: 0, order, version: 1 }).value
 const decoded = (value: BadValue) => decodeRecord('orders', Buffer.from(eventId), Buffer.from(value))
 
-test.each(Object.entries(notJson))('%s is no JSON', (_, spoil) => {
+test.each(Object.entries(notJson))('%s is not JSON', (_, spoil) => {
   for (let seed = 0; seed < 100; seed++)
     expect(decoded(spoil(orderOf(seed), randomFrom(seed, 'bad')))).toMatchObject({ reason: 'not-json' })
 })

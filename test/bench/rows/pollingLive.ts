@@ -8,7 +8,7 @@ import { besideCeiling } from './besideCeiling.ts'
 const perSecond = 500
 const changedEvents = 200
 
-/** As polling, while orders change the events that are polled most; both sides are measured beside the same flow. */
+/** As polling, while orders change the events that are polled most; both sides are measured during the same flow. */
 export const pollingLive: Row = {
   name: 'polling-live',
   about: 'polling while 500 orders/s change 200 of the events, against the ceiling under the same flow',

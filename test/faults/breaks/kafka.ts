@@ -7,7 +7,7 @@ import type { Installation } from './installation.ts'
 const topicResource = 2
 const groupResource = 3
 
-/** Allows somebody else to read, and with it nobody who is not named any more. */
+/** Allows another user to read, and thereby denies everyone who is not named. */
 async function deny({ admin }: Installation, resourceType: number, resourceName: string): Promise<void> {
   const [literal, read, allow] = [3, 3, 3]
   const to = { resourceType, resourceName, resourcePatternType: literal }

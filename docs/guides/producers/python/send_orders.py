@@ -101,7 +101,7 @@ def main():
     producer = Producer(
         {
             "bootstrap.servers": BROKERS,
-            # librdkafka places keys by CRC-32 unless it is told to do as Java does.
+            # librdkafka places keys by CRC-32 by default, Java by murmur2.
             "partitioner": "murmur2_random",
             # A repeated send is written once, in order; implies acks=all.
             "enable.idempotence": True,

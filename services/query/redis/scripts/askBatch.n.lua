@@ -27,7 +27,7 @@ for i = 1, organizations do
     lines[i] = '-'
   end
 end
--- What was taken is told even if the reads fail as a whole, with thousands of events of one shard.
+-- What was taken is returned even if the reads fail as a whole, with thousands of events of one shard.
 local isRead, failure = pcall(addVersions, lines, 2 * organizations + 1, limitsEnd + 2 + organizations)
 if not isRead then
   lines[#lines + 1] = type(failure) == 'table' and failure.err or failure

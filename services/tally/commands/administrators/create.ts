@@ -28,7 +28,7 @@ export function addCreate(administrators: Command): void {
       const { emailOf, linkOf, printAdministrator } = values
       const email = emailOf(raw.email)
       const { settings } = await openCommand()
-      // With a link, a password that nobody knows until then.
+      // With a link, a random password until then.
       const passwordHash = await hashPassword(raw.link ? newToken() : await readPassword(email))
       const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
       const { made, token } = await withTransaction(settings.databaseUrl, async tx => {
