@@ -1,39 +1,15 @@
 export { type Action, type Actor, commandActor, note, noteBothEnds, noteOf } from './administrators/audit.ts'
 export { allowOnce, forgetTokens, ownerOfToken, useToken } from './administrators/oneTimeTokens.ts'
-export {
-  hashPassword,
-  isPassword,
-  maxPasswordLength,
-  minPasswordLength,
-  type PasswordCost,
-  passwordCost,
-} from './administrators/password.ts'
+export * from './administrators/password.ts'
 export { passwordProblem } from './administrators/passwordRules.ts'
 export * from './administrators/store.ts'
-export type {
-  AdministratorTable,
-  AdminSessionTable,
-  AuditEntryTable,
-  KnownDeviceTable,
-  OneTimeTokenTable,
-  PasskeyTable,
-  RecoveryCodeTable,
-  ScreenLinkTable,
-  SignInAttemptTable,
-} from './administrators/tables.ts'
+export type * from './administrators/tables.ts'
 export { newToken, sha256 } from './administrators/tokens.ts'
 export { type Authenticator, type KnownKey, openAuthenticator } from './authentication/authenticator.ts'
 export { AuthenticationUnavailable } from './authentication/keySource.ts'
 export { publishKeys } from './copies/publish.ts'
 export { copyKey, readCopies } from './copies/redisCopy.ts'
-export {
-  type ApiKey,
-  ApiKeyError,
-  keyName,
-  printKey,
-  type StoredKey,
-  TooManyKeysError,
-} from './keys/apiKey.ts'
+export * from './keys/apiKey.ts'
 export { listActiveKeys, listEndedKeys, listKeys } from './keys/lists.ts'
 export { findKeyOf, revokeKeyWithin, rotateKeyWithin } from './keys/ownKeys.ts'
 export {
@@ -47,14 +23,7 @@ export {
 } from './keys/store.ts'
 export type { ApiKeyTable } from './keys/table.ts'
 export { keyIdShape, makeToken, parseToken } from './keys/token.ts'
-export {
-  type AccessKeys,
-  type AccessRedis,
-  accessKeys,
-  accessScripts,
-  type Taken,
-  windowScript,
-} from './redis.ts'
+export * from './redis.ts'
 export {
   type KeyRequests,
   openRequestCounts,
