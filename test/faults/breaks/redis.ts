@@ -80,7 +80,7 @@ export const redisBreaks: Break[] = [
   {
     line: 'fail redis',
     what: 'several nodes that are no cluster',
-    says: /no Redis Cluster, and REDIS_URL names several/,
+    says: /not a Redis Cluster, and REDIS_URL names several/,
     make: async (of, undo) => ({ REDIS_URL: `${await redisWith(of, undo)},${await redisWith(of, undo)}` }),
   },
   {
