@@ -1,4 +1,6 @@
-import { causesOf, describeDatabase, isUnreachable, partOf, reasonOf } from '@tally/platform'
+// Not all of the platform: it loads Postgres and Redis, 0.3 s of the processor, to print help.
+import { describeDatabase } from '@tally/platform/databaseUrl'
+import { causesOf, isUnreachable, partOf, reasonOf } from '@tally/platform/errors'
 
 /** An invalid value on the command line; the message is a sentence that says what the option takes. */
 export class UsageError extends Error {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { visible } from '@tally/platform'
+import { visible } from '@tally/platform/visible'
 
 const linesOf = (lines: string[]): string => lines.map(line => `${visible(line)}\n`).join('')
 
