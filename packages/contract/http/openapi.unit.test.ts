@@ -117,3 +117,17 @@ test('an event id in any case is good by the document too', () => {
   const check = ajv.compile(parameter('getEvent', 'eventId')?.schema ?? {})
   expect(check('7C1E0000-0000-0000-0000-00000000000A')).toBe(true)
 })
+
+test('each path of the API asks for its scope', () => {
+  expect(Object.values(endpoints).map(({ url, scope }) => `${scope} ${url}`)).toEqual([
+    'events:read /api/v1/events',
+    'events:read /api/v1/events/:eventId',
+    'analytics:read /api/v1/events/:eventId/analytics/kpis',
+    'analytics:read /api/v1/events/:eventId/analytics/sales-trend',
+    'analytics:read /api/v1/events/:eventId/analytics/orders/by-hour',
+    'analytics:read /api/v1/events/:eventId/analytics/orders/top-items',
+    'analytics:read /api/v1/events/:eventId/live/item-counts',
+    'orders:read /api/v1/events/:eventId/orders',
+    'orders:read /api/v1/events/:eventId/orders/:id',
+  ])
+})
