@@ -53,17 +53,15 @@ export function createKeySource({
   logger: Log
 }): KeySource {
   const copied = new LRUCache<string, string>({ max: 20_000, ttl: copyAgainAfterMs })
-  let isDown = false
-  let probeAtMs = 0
-  let unanswered = 0
+  const postgres = { isDown: false, probeAtMs: 0, unanswered: 0 }
   let onRecovery = () => {}
 
   async function askPostgres(keyIds: string[], ms = timeoutMs): Promise<Found> {
-    if (unanswered >= maxUnanswered) throw new Error('too many look-ups wait for Postgres')
+    if (postgres.unanswered >= maxUnanswered) throw new Error('too many look-ups wait for Postgres')
     const askedMs = performance.now()
-    probeAtMs = askedMs + probeEveryMs
-    unanswered++
-    const answer = findKeys(db, keyIds).finally(() => unanswered--)
+    postgres.probeAtMs = askedMs + probeEveryMs
+    postgres.unanswered++
+    const answer = findKeys(db, keyIds).finally(() => postgres.unanswered--)
     try {
       const found = await timeout(ms, answer)
       recovered()
@@ -81,14 +79,14 @@ export function createKeySource({
   }
 
   function failed(error: unknown): void {
-    if (!isDown)
+    if (!postgres.isDown)
       logger.debug({ err: error }, 'Postgres does not answer in time; API keys are looked up in Redis')
-    isDown = true
+    postgres.isDown = true
   }
 
   function recovered(): void {
-    if (!isDown) return
-    isDown = false
+    if (!postgres.isDown) return
+    postgres.isDown = false
     logger.debug({}, 'Postgres answers again; API keys are looked up there')
     onRecovery()
   }
@@ -106,11 +104,11 @@ export function createKeySource({
 
   return {
     async read(keyIds) {
-      const wasDown = isDown
+      const wasDown = postgres.isDown
       if (!wasDown) {
         const found = await askPostgres(keyIds).catch(() => undefined)
         if (found !== undefined) return found
-      } else if (performance.now() >= probeAtMs) {
+      } else if (performance.now() >= postgres.probeAtMs) {
         askPostgres(keyIds).catch(() => {})
       }
       try {

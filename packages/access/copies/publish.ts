@@ -68,26 +68,23 @@ export function keepPublished({ db, redis, keys, logger }: Deps): {
   close(): Promise<void>
 } {
   const oldestMs = copyEveryMs * (1 + Math.random() / 5)
-  let isDue = true
-  let isWantedAgain = false
-  let backoffMs = 0
-  let retryAtMs = 0
+  const next = { isDue: true, isWantedAgain: false, backoffMs: 0, retryAtMs: 0 }
 
   const check = async () => {
-    if (redis.status !== 'ready' || performance.now() < retryAtMs) return
+    if (redis.status !== 'ready' || performance.now() < next.retryAtMs) return
     const copiedAt = Number((await redis.get(keys.apiKeysCopied)) ?? 0)
-    if (!isDue && !isWantedAgain && Date.now() - copiedAt < oldestMs) return
-    isDue = false
-    isWantedAgain = false
+    if (!next.isDue && !next.isWantedAgain && Date.now() - copiedAt < oldestMs) return
+    next.isDue = false
+    next.isWantedAgain = false
     try {
       // Already due again: Redis went away and came back meanwhile.
-      const count = await publishKeys(db, redis, keys, () => isDue)
-      backoffMs = 0
+      const count = await publishKeys(db, redis, keys, () => next.isDue)
+      next.backoffMs = 0
       logger.debug({ keys: count }, 'copies of the API keys written to Redis')
     } catch (error) {
-      isDue = true
-      backoffMs = Math.min(Math.max(checkEveryMs, 2 * backoffMs), maxBackoffMs)
-      retryAtMs = performance.now() + backoffMs
+      next.isDue = true
+      next.backoffMs = Math.min(Math.max(checkEveryMs, 2 * next.backoffMs), maxBackoffMs)
+      next.retryAtMs = performance.now() + next.backoffMs
       throw error
     }
   }
@@ -95,8 +92,8 @@ export function keepPublished({ db, redis, keys, logger }: Deps): {
     logger.debug({ err: error }, 'copies of the API keys not written; trying again'),
   )
   const onReady = () => {
-    isDue = true
-    retryAtMs = 0
+    next.isDue = true
+    next.retryAtMs = 0
     void checks.run()
   }
 
@@ -104,7 +101,7 @@ export function keepPublished({ db, redis, keys, logger }: Deps): {
   void checks.run()
   return {
     publishAgain() {
-      isWantedAgain = true
+      next.isWantedAgain = true
     },
     async close() {
       redis.off('ready', onReady)

@@ -31,7 +31,7 @@ type SharedReads = { fromRedis: RedisDays; statusesOf: StatusReader }
 /** Postgres is asked less often than Redis. */
 const postgresEveryMs = 1_000
 /** Orders by status come from Postgres only; the other figures do not wait longer for them. */
-const statusPatienceMs = 500
+const statusTimeoutMs = 500
 
 /**
  * Reads one day repeatedly: a line of Redis's reply while nothing changes, the documents when something does. Like
@@ -45,21 +45,25 @@ export function createDayReader(
   ref: DayRef,
   composition: Composition = livePage,
 ): DayReader {
-  let last: DayRead | undefined
-  let said: LastAnswer | undefined
-  let askPostgresAtMs = 0
-  /** Why Postgres did not answer when it was asked last. */
-  let lost: Error | undefined
-  let askStatusesAtMs = Number.POSITIVE_INFINITY
+  const shown: { last: DayRead | undefined; said: LastAnswer | undefined } = {
+    last: undefined,
+    said: undefined,
+  }
+  /** When Postgres is asked next, and why it did not answer when it was asked last. */
+  const postgres = {
+    askAtMs: 0,
+    lost: undefined as Error | undefined,
+    askStatusesAtMs: Number.POSITIVE_INFINITY,
+  }
 
   const askRedis = (): Promise<RedisDay | undefined> =>
-    fromRedis(ref, last).catch(error => {
+    fromRedis(ref, shown.last).catch(error => {
       logger.debug({ err: error }, 'Redis does not answer; the live screen asks Postgres')
       return undefined
     })
 
   const askPostgres = async (isMissing: boolean): Promise<DayRead> => {
-    askPostgresAtMs = performance.now() + postgresEveryMs
+    postgres.askAtMs = performance.now() + postgresEveryMs
     const found = await readFromPostgres(db, topics, ref.eventId, [event => wantedNames(event, ref)])
     if (found === undefined) throw new Error('the event of a live screen no longer exists')
     if (isMissing)
@@ -72,42 +76,46 @@ export function createDayReader(
   /** Reads the figures; keeps them if Redis has none and Postgres was asked less than a second ago. */
   const read = async (): Promise<void> => {
     const hot = await askRedis()
-    const isUsable = isDay(hot) && !isBehind(said, hot)
-    if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(said, hot))
-    if (last !== undefined && performance.now() < askPostgresAtMs) {
-      if (!isDay(hot) && lost !== undefined) throw lost
+    const isUsable = isDay(hot) && !isBehind(shown.said, hot)
+    if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(shown.said, hot))
+    if (shown.last !== undefined && performance.now() < postgres.askAtMs) {
+      if (!isDay(hot) && postgres.lost !== undefined) throw postgres.lost
       return
     }
-    lost = undefined
+    postgres.lost = undefined
     try {
       // Postgres is the truth, even if it is behind what was shown.
       const cold = await askPostgres(hot === 'missing')
       show(cold, nextAnswer(undefined, cold))
     } catch (error) {
-      if (isUsable) return show(hot, nextAnswer(said, hot))
+      if (isUsable) return show(hot, nextAnswer(shown.said, hot))
       // What was shown stays true; without an answer the screen reports that the connection is lost.
-      lost = error as Error
+      postgres.lost = error as Error
       if (!isDay(hot)) throw error
     }
   }
   const show = (day: DayRead, saying: LastAnswer) => {
-    said = saying
-    last = { ...day, asOfMs: saying.asOfMs }
+    shown.said = saying
+    shown.last = { ...day, asOfMs: saying.asOfMs }
   }
 
   return async () => {
-    const before = last
+    const before = shown.last
     await read()
-    if (last === undefined) throw new Error('nothing to show yet')
-    const { asOfMs, event } = last
+    if (shown.last === undefined) throw new Error('nothing to show yet')
+    const { asOfMs, event } = shown.last
     const offsetMs = asOfMs === null ? 0 : offsetIn(event.timeZone)(asOfMs)
     const beat = { asOfMs, offsetMs, nowMs: Date.now() }
-    const isNews = before?.revision !== last.revision
-    if (!composition.hasStatuses) return isNews ? { beat, shown: composition.compose(last, ref) } : { beat }
-    if (!isNews && performance.now() < askStatusesAtMs) return { beat }
-    const statuses = await timeout(statusPatienceMs, statusesOf(ref)).catch(() => null)
-    askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
-    return isNews || statuses !== null ? { beat, shown: composition.compose(last, ref, statuses) } : { beat }
+    const isNews = before?.revision !== shown.last.revision
+    if (!composition.hasStatuses)
+      return isNews ? { beat, shown: composition.compose(shown.last, ref) } : { beat }
+    if (!isNews && performance.now() < postgres.askStatusesAtMs) return { beat }
+    const statuses = await timeout(statusTimeoutMs, statusesOf(ref)).catch(() => null)
+    postgres.askStatusesAtMs =
+      statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
+    return isNews || statuses !== null
+      ? { beat, shown: composition.compose(shown.last, ref, statuses) }
+      : { beat }
   }
 }
 

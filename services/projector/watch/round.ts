@@ -30,10 +30,12 @@ export function createRound<Head extends HeadRevision<string>>(
   readPage: (shards: number[], after: Head | undefined, limit: number) => Promise<Head[]>,
   readRedis: (head: Head) => Promise<FoundRevision>,
 ) {
-  let after: Head | undefined
-  let suspects = new Map<string, number>()
-  let pageSize = pageSizes.first
-  let walked = 0
+  const round = {
+    after: undefined as Head | undefined,
+    suspects: new Map<string, number>(),
+    pageSize: pageSizes.first,
+    walked: 0,
+  }
 
   const compare = async (head: Head): Promise<Compared<Head['id']>> => {
     const { published, noted } = await readRedis(head)
@@ -43,27 +45,27 @@ export function createRound<Head extends HeadRevision<string>>(
 
   const endRound = (): void => {
     const { least, most } = pageSizes
-    pageSize = Math.min(most, Math.max(least, Math.ceil(walked / stepsPerRound)))
-    walked = 0
+    round.pageSize = Math.min(most, Math.max(least, Math.ceil(round.walked / stepsPerRound)))
+    round.walked = 0
   }
 
   const comparePage = async (shards: number[]): Promise<Compared<Head['id']>[]> => {
     if (shards.length === 0) return []
-    const page = await readPage(shards, after, pageSize)
+    const page = await readPage(shards, round.after, round.pageSize)
     const found = await Promise.all(page.map(compare))
     const differing = found.filter(({ revision, published }) => published !== revision)
-    const confirmed = differing.filter(({ id, published }) => suspects.get(id) === published)
+    const confirmed = differing.filter(({ id, published }) => round.suspects.get(id) === published)
     const fresh = differing.filter(found => !confirmed.includes(found))
-    suspects = new Map(suspects.size > 0 ? [] : fresh.map(({ id, published }) => [id, published]))
-    if (suspects.size > 0) return confirmed
-    walked += page.length
-    after = page.length === pageSize ? page.at(-1) : undefined
-    if (after === undefined) endRound()
+    round.suspects = new Map(round.suspects.size > 0 ? [] : fresh.map(({ id, published }) => [id, published]))
+    if (round.suspects.size > 0) return confirmed
+    round.walked += page.length
+    round.after = page.length === round.pageSize ? page.at(-1) : undefined
+    if (round.after === undefined) endRound()
     return confirmed
   }
 
   return async (shards: number[]): Promise<Compared<Head['id']>[]> => {
-    const isSecond = suspects.size > 0
+    const isSecond = round.suspects.size > 0
     const confirmed = await comparePage(shards)
     return isSecond ? [...confirmed, ...(await comparePage(shards))] : confirmed
   }
