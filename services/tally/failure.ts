@@ -35,7 +35,8 @@ export function sentenceOf(error: unknown, environment: Environment): string {
 
 /** What to do about Postgres's codes for a wrong user, password or database, and for missing rights. */
 const mends = new Map([
-  ...['28000', '28P01', '3D000'].map(code => [code, 'see DATABASE_URL'] as const),
+  ...['28000', '28P01'].map(code => [code, 'see DATABASE_URL'] as const),
+  ['3D000', 'create it (`createdb`), or see DATABASE_URL'],
   [
     '42501',
     'connect as the role for it, with the rights that `tally migrate` grants (docs/install.md, Database roles)',

@@ -5,6 +5,7 @@ const environment = { DATABASE_URL: 'postgres://app:hidden@db:5432/tally' }
 
 test.each([
   ['28P01', 'password authentication failed for user "app"', 'see DATABASE_URL'],
+  ['3D000', 'database "tally" does not exist', 'create it (`createdb`), or see DATABASE_URL'],
   [
     '42501',
     'permission denied for table orders',

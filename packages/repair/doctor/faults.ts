@@ -179,6 +179,12 @@ const known: Known[] = [
   },
   {
     of: 'kafka',
+    shows: /an answer of 1213486164 bytes/, // HTTP
+    is: 'something answers HTTP on this port, not Kafka',
+    mend: 'correct the port in KAFKA_BROKERS',
+  },
+  {
+    of: 'kafka',
     shows:
       /UNSUPPORTED_SASL_MECHANISM|mechanism is not supported|does not support the requested SASL mechanism/,
     is: 'it does not take this SASL mechanism',

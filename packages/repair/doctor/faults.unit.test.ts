@@ -38,6 +38,7 @@ test.each([
   ],
   ['redis', error('x', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), /another name/, /in REDIS_URL/],
   ['kafka', error('x', { code: 'ENOTFOUND' }), /does not resolve/, /KAFKA_BROKERS/],
+  ['kafka', error('an answer of 1213486164 bytes'), /answers HTTP/, /the port in KAFKA_BROKERS/],
   [
     'kafka',
     error('SASL PLAIN authentication failed', { name: 'KafkaJSSASLAuthenticationError' }),
