@@ -4,7 +4,7 @@ import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { type Fixture, newEvent } from '../../services/admin/test/fixture.ts'
 
-/** The menu of a large festival: 52 items of seven categories, one with a name that no screen has room for. */
+/** 52 items of seven categories, one in Hebrew, and one with a name that no screen has room for. */
 const categories: Record<string, string[]> = {
   Antipasti: ['Affettati misti', 'Bruschetta', 'Sarde in saor', 'Alici marinate', 'Formaggi e mostarda'],
   Primi: [
@@ -36,7 +36,7 @@ const categories: Record<string, string[]> = {
     'Cheeseburger',
     'Piatto della casa con salsiccia, costicine, pollo, polenta, verdure grigliate e una bibita a scelta',
   ],
-  Contorni: ['Patatine fritte', 'Polenta', 'Fagioli', 'Insalata mista', 'Verdure grigliate', 'Peperonata'],
+  Contorni: ['Patatine fritte', 'Polenta', 'Fagioli', 'Insalata mista', 'Verdure grigliate', 'פלאפל בפיתה'],
   Dolci: ['Tiramisù', 'Crostata', 'Frittelle', 'Gubana', 'Sorbetto al limone', 'Panna cotta'],
   Bibite: [
     'Acqua naturale',

@@ -33,3 +33,17 @@ test.for(
   const found = (newer[file.split('.').at(-1) ?? ''] ?? []).filter(([, pattern]) => pattern.test(text))
   expect(found.map(([what]) => what)).toEqual([])
 })
+
+/** A script with all that it imports. */
+function withImports(name: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(name)) return seen
+  seen.add(name)
+  const text = readFileSync(join(import.meta.dirname, '../../services/admin/assets', name), 'utf8')
+  for (const [, imported = ''] of text.matchAll(/from '\.\/(.+)'$/gm)) withImports(imported, seen)
+  return seen
+}
+
+test.for([...withImports('screen.js'), 'page.js'])('%s is read by Chromium 79', name => {
+  const text = readFileSync(join(import.meta.dirname, '../../services/admin/assets', name), 'utf8')
+  expect(text).not.toMatch(/\?\.(?!\d)|\?\?|\|\|=|&&=|\breplaceChildren\(|\breplaceAll\(/)
+})

@@ -50,6 +50,9 @@ function screenWrongs(cut: string[]): string[] {
     const { fontSize, textOverflow } = getComputedStyle(element)
     if (hasText(element) && Number.parseFloat(fontSize) < innerHeight * 0.02)
       wrongs.push(`${fontSize} of ${innerHeight} px: ${named(element)}`)
+    const isRightToLeft = /^\P{L}*[\u0590-\u08ff]/u.test(element.textContent)
+    if (element.matches('.name') && isRightToLeft !== (getComputedStyle(element).direction === 'rtl'))
+      wrongs.push(`read from the wrong side: ${named(element)}`)
     if (element.clientWidth === 0) continue
     const isCut = element.scrollWidth > element.clientWidth + 1
     const mayBeCut = textOverflow === 'ellipsis' && cut.includes(element.textContent)

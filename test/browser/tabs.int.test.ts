@@ -213,7 +213,7 @@ test('in a rush the figures never fade, and each is marked at most once a second
     let isMarked = false
     const look = () => {
       for (let part = orders; part; part = part.parentElement) seen.opacities.add(getComputedStyle(part).opacity)
-      if (orders.classList.contains('changed') !== isMarked) {
+      if (orders.hasAttribute('data-changed') !== isMarked) {
         isMarked = !isMarked
         if (isMarked) seen.marks.push(performance.now())
       }
@@ -224,9 +224,9 @@ test('in a rush the figures never fade, and each is marked at most once a second
     await sell(fixture, { eventId, dayId: 41 }, sold)
     await until('it is shown', async () => (await page.locator('#orders').textContent()) === String(sold))
   }
-  await until('the mark ends', async () => (await page.locator('#orders.changed').count()) === 0)
+  await until('the mark ends', async () => (await page.locator('#orders[data-changed]').count()) === 0)
   await sell(fixture, { eventId, dayId: 41 }, 8)
-  await untilTrue(page, "document.querySelector('#orders.changed') !== null")
+  await untilTrue(page, "document.querySelector('#orders[data-changed]') !== null")
   const { opacities, marks } = (await page.evaluate(
     '({ opacities: [...seen.opacities], marks: seen.marks })',
   )) as { opacities: string[]; marks: number[] }

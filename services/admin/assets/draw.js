@@ -1,4 +1,6 @@
 const svg = 'http://www.w3.org/2000/svg'
+/** Attributes that others change: a person opens and closes what is there, and marks.js marks it. */
+const ofOthers = ['open', 'data-changed']
 
 /**
  * Makes the children of an element those of a tree (tree.js). Only what differs is touched, so that focus, selection and
@@ -21,14 +23,14 @@ function drawText(here, text) {
 
 function drawElement(parent, here, { name, attributes, children }) {
   const key = attributes['data-key']
-  const isSame = node => node.localName === name && node.dataset?.key === key
+  const isSame = node => node.localName === name && node.dataset.key === key
   const known = here !== undefined && isSame(here) ? here : key && [...parent.children].find(isSame)
   const node = known || document.createElementNS(name === 'svg' ? svg : parent.namespaceURI, name)
+  for (const attribute of node.getAttributeNames())
+    if (attributes[attribute] === undefined && !ofOthers.includes(attribute)) node.removeAttribute(attribute)
   for (const [attribute, value] of Object.entries(attributes)) {
-    // A person opens and closes what is there.
-    if (known && attribute === 'open') continue
-    if (value === undefined) node.removeAttribute(attribute)
-    else if (node.getAttribute(attribute) !== value) node.setAttribute(attribute, value)
+    if (value === undefined || (known && ofOthers.includes(attribute))) continue
+    if (node.getAttribute(attribute) !== value) node.setAttribute(attribute, value)
   }
   draw(node, children)
   return node

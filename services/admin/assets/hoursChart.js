@@ -3,8 +3,8 @@ import { h } from './tree.js'
 
 /** An evening with few hours has bars of this width. */
 const leastColumns = 6
-/** Of this many hours, a phone has room for each value and name; of twice as many, a screen. */
-const roomy = 8
+/** Of this many letters in a row, a phone has room for each text; of twice as many, a screen. */
+const roomy = 40
 
 const nothing = { orderCount: 0, revenue: 0 }
 const at = share => `${(share * 100).toFixed(2)}%`
@@ -20,7 +20,11 @@ export function hoursChart(day, format, chosen) {
   const values = columns.flatMap(({ today, before }) => [figureOf(today), figureOf(before)])
   const [most, least] = [Math.max(0, ...values), Math.min(0, ...values)]
   const range = most - least || 1
-  const width = 1 / Math.max(columns.length, leastColumns)
+  const count = Math.max(columns.length, leastColumns)
+  const width = 1 / count
+  const written = columns.map(({ today }) => format.whole(Math.round(figureOf(today))))
+  const roomFor = texts =>
+    Math.min(3, Math.ceil((count * Math.max(0, ...texts.map(text => text.length))) / roomy))
   const yOf = value => (most - value) / range
 
   const bar = (value, className, x) =>
@@ -42,7 +46,7 @@ export function hoursChart(day, format, chosen) {
       h('rect', { class: 'column', x: at(x), y: '0', width: at(width), height: '100%' }),
       bar(value, 'today', x),
       day.before === null ? '' : bar(figureOf(before), 'before', x),
-      h('text', { class: 'value', ...above }, value === 0 ? '' : format.whole(Math.round(value))),
+      h('text', { class: 'value', ...above }, value === 0 ? '' : written[index]),
       h('text', { class: `hour ${placeOf(index)}`, x: middle, y: '100%', dy: '20' }, hourName(hour)),
     )
   })
@@ -59,7 +63,7 @@ export function hoursChart(day, format, chosen) {
     ),
     h(
       'svg',
-      { class: `hours room-${Math.min(3, Math.ceil(columns.length / roomy))}` },
+      { class: `hours names-${roomFor([hourName(0)])} values-${roomFor(written)}` },
       ...bars,
       h('line', { x1: '0', x2: '100%', y1: zero, y2: zero }),
     ),

@@ -3,6 +3,9 @@ import { h } from './tree.js'
 
 export const nothing = (name, text = 'Nothing sold yet') => h(name, { class: 'faint' }, text)
 
+/** A name in the direction of its script: what is cut of one that is too long is its end. */
+export const named = (name, ...more) => h('span', { class: 'name', dir: 'auto' }, name, ...more)
+
 /** The share of the most as a bar; attributes of SVG, because the page's policy allows no style attributes. */
 export const bar = share =>
   h(
@@ -27,7 +30,7 @@ export const returnedItems = ({ returned }, format) =>
 function itemCells({ itemName, quantity, revenue }, format, isMoney) {
   const [figure, other] = [format.whole(quantity), format.money(revenue)]
   const [main, more] = isMoney ? [other, `${figure} sold`] : [figure, other]
-  return [h('span', { class: 'name' }, itemName), h('span', { class: 'faint' }, more), h('strong', {}, main)]
+  return [named(itemName), h('span', { class: 'faint' }, more), h('strong', {}, main)]
 }
 
 const compares = {
@@ -57,7 +60,7 @@ export function itemCounts({ counts }, format, chosen) {
       h(
         'summary',
         {},
-        h('span', { class: 'name' }, category === '' ? 'Other' : category),
+        named(category === '' ? 'Other' : category),
         h('span', { class: 'faint' }, format.money(revenue)),
         h('strong', {}, format.whole(quantitySold)),
       ),
@@ -87,11 +90,13 @@ function groupsOf(items) {
 
 function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenue }, format) {
   const refunded =
-    quantityRefunded > 0 ? h('small', { class: 'faint' }, ` ${format.whole(quantityRefunded)} refunded`) : ''
+    quantityRefunded > 0
+      ? h('small', { class: 'faint', dir: 'ltr' }, ` ${format.whole(quantityRefunded)} refunded`)
+      : ''
   return h(
     'li',
     { 'data-key': `item ${menuItemId}` },
-    h('span', { class: 'name' }, itemName, refunded),
+    named(itemName, refunded),
     h('span', { class: 'faint' }, format.money(revenue)),
     h('strong', {}, format.whole(quantitySold)),
   )

@@ -19,21 +19,12 @@ const chosen = { ...firstChoice, isNarrow: narrow.matches, address: live.dataset
 let day
 let beat = null
 
-/** Sets the figure of a tile, and marks it if it changes from one that the stream has sent. */
-function put(id, children) {
-  const target = by(id)
-  const before = target.textContent
-  draw(target, children)
-  if (target.textContent !== before && target.dataset.isKnown) mark(target)
-  target.dataset.isKnown = 'yes'
-}
-
 function show() {
   if (day === undefined) return
   const parts = partsOf(day, beat, format, chosen)
   for (const [id, children] of Object.entries(parts)) {
-    if (tiles.includes(id)) put(id, children)
-    else draw(by(id), children)
+    draw(by(id), children)
+    if (tiles.includes(id)) mark(id, children[0], by(id))
   }
   for (const id of ['returned', 'days', 'payments']) by(`${id}-part`).hidden = parts[id].length === 0
 }

@@ -10,11 +10,11 @@ const isDark = () =>
 
 document.addEventListener('DOMContentLoaded', () => {
   const button = document.getElementById('theme')
-  button?.addEventListener('click', () => {
-    root.dataset.theme = isDark() ? 'light' : 'dark'
-    keep('theme', root.dataset.theme)
-    document.dispatchEvent(new Event('theme'))
-  })
+  if (button !== null)
+    button.addEventListener('click', () => {
+      root.dataset.theme = isDark() ? 'light' : 'dark'
+      keep('theme', root.dataset.theme)
+    })
   showTimes()
 })
 document.addEventListener('refreshed', showTimes)

@@ -1,7 +1,7 @@
 import { compare } from './comparison.js'
 import { centsOf } from './evening.js'
 import { hoursChart, hoursTable } from './hoursChart.js'
-import { bar, bestSellers, itemCounts, nothing, returnedItems } from './items.js'
+import { bar, bestSellers, itemCounts, named, nothing, returnedItems } from './items.js'
 import { h } from './tree.js'
 
 /** What a person chose on the page; `address` leads to another day when its number is appended. */
@@ -106,7 +106,7 @@ function paymentRows({ payments }, format) {
     h(
       'li',
       {},
-      h('span', { class: 'name' }, paymentMethod || 'Not named'),
+      named(paymentMethod || 'Not named'),
       h('span', { class: 'faint' }, `${format.whole(orders)} ${orders === 1 ? 'order' : 'orders'}`),
       h('strong', {}, format.money(takings)),
       bar(Math.max(0, takings) / most),

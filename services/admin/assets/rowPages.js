@@ -7,17 +7,20 @@ const fewestRows = 2
 
 /**
  * How many rows and columns a page has: the largest rows with which everything fits on one page and no name is cut. If
- * there are none, the smallest ones, which take several pages. `nameEms` and `numberEms` are the widths of the widest
- * name and numbers, in the size of their text.
+ * there are none, the smallest ones, which take several pages; a name that is cut there too does not make rows smaller.
+ * `nameEms` and `numberEms` are the widths of all names and of the widest numbers, in the size of their text.
  */
 export function gridFor(items, { width, height, screenHeight, isUpright, nameEms, numberEms }) {
-  const { least, most } = isUpright ? parts.upright : parts.wide
-  const fewest = Math.max(fewestRows, Math.ceil(height / (screenHeight * most)))
-  const largest = Math.max(fewest, Math.floor(height / (screenHeight * least)))
+  const part = isUpright ? parts.upright : parts.wide
+  const fewest = Math.max(fewestRows, Math.ceil(height / (screenHeight * part.most)))
+  const largest = Math.max(fewest, Math.floor(height / (screenHeight * part.least)))
   const columnCounts = isUpright ? [1] : [1, 2]
+  const emOf = rows => (textOfRow * height) / rows
+  const most = width / columnCounts.length / emOf(largest) - numberEms
+  const nameEm = Math.max(0, ...nameEms.filter(ems => ems <= most))
   for (let rows = fewest; rows <= largest; rows++)
     for (const columns of columnCounts) {
-      const needed = ((nameEms + numberEms) * textOfRow * height) / rows
+      const needed = (nameEm + numberEms) * emOf(rows)
       if (needed <= width / columns && pagesOf(items, { rows, columns }).length <= 1) return { rows, columns }
     }
   return { rows: largest, columns: columnCounts[columnCounts.length - 1] }

@@ -36,7 +36,7 @@ test('every item is on exactly one page, whatever their number', () => {
   }
 })
 
-const screen = { width: 1840, height: 860, screenHeight: 1080, isUpright: false, nameEms: 8, numberEms: 4 }
+const screen = { width: 1840, height: 860, screenHeight: 1080, isUpright: false, nameEms: [8], numberEms: 4 }
 
 test('rows are as large as everything fits on one page', () => {
   expect(gridFor(menu(['a', 5]), screen)).toEqual({ rows: 8, columns: 1 })
@@ -44,7 +44,11 @@ test('rows are as large as everything fits on one page', () => {
 })
 
 test('rows are smaller if a name would be cut', () => {
-  expect(gridFor(menu(['a', 15]), { ...screen, nameEms: 14 }).rows).toBeGreaterThan(9)
+  expect(gridFor(menu(['a', 15]), { ...screen, nameEms: [14] }).rows).toBeGreaterThan(9)
+})
+
+test('a name for which no row has room does not make the others small', () => {
+  expect(gridFor(menu(['a', 5]), { ...screen, nameEms: [8, 100] })).toEqual({ rows: 8, columns: 1 })
 })
 
 test('what does not fit on one page has the smallest rows, whose text is 2 % of the height or more', () => {

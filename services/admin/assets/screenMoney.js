@@ -1,6 +1,9 @@
-import { element, put } from './elements.js'
+import { draw } from './draw.js'
 import { hourName, withPauses } from './evening.js'
 import { figuresIn } from './format.js'
+import { bar, bestSellers, nothing } from './items.js'
+import { openMarks } from './marks.js'
+import { h } from './tree.js'
 
 /** A row's part of the screen's height, and its text's: that is at least 2 %, and leaves room for a name. */
 const rowOf = { least: 0.034, most: 0.085 }
@@ -9,31 +12,22 @@ const textOf = { ofRow: 0.62, most: 0.038 }
 /** The screen with money: figures on top, orders by hour and best sellers below. */
 export function openMoney(locale) {
   const by = id => document.getElementById(id)
-  const { money, whole } = figuresIn(locale)
+  const format = figuresIn(locale)
+  const { money, whole } = format
+  const mark = openMarks()
   let shown
 
   const figures = { sales: money, orders: whole, items: whole, average: money }
   function layOut() {
     if (shown === undefined) return
-    for (const [id, format] of Object.entries(figures)) {
-      put(by(id), format(shown[id]))
+    for (const [id, write] of Object.entries(figures)) {
+      const text = write(shown[id])
+      draw(by(id), [text])
+      mark(id, text, by(id))
       shrink(by(id))
     }
-    const counts = new Map(shown.hours.map(({ hour, orderCount }) => [hour, orderCount]))
-    const hours = withPauses([...counts.keys()])
-    const busiest = Math.max(1, ...counts.values())
-    fill(by('hours'), hours, -1, hour => [
-      element('span', 'name', hourName(hour)),
-      bar((counts.get(hour) || 0) / busiest),
-      element('strong', '', whole(counts.get(hour) || 0)),
-    ])
-    const sold = Math.max(1, ...shown.best.map(({ quantity }) => quantity))
-    fill(by('best'), shown.best, 1, item => [
-      element('span', 'name', item.name),
-      element('span', 'revenue', money(item.revenue)),
-      element('strong', '', whole(item.quantity)),
-      bar(item.quantity / sold),
-    ])
+    fill(by('hours'), rows => hourRows(shown, format).slice(-rows))
+    fill(by('best'), rows => bestSellers(shown, format, { best: 'portions' }).slice(0, rows))
   }
   // Their room changes with the screen, and with what is said above them.
   const observer = new ResizeObserver(layOut)
@@ -49,22 +43,23 @@ export function openMoney(locale) {
   }
 }
 
-function bar(share) {
-  const made = element('span', 'bar')
-  made.style.setProperty('--share', String(share))
-  made.setAttribute('aria-hidden', 'true')
-  return made
+function hourRows({ hours }, { whole }) {
+  if (hours.length === 0) return [nothing('li')]
+  const counts = new Map(hours.map(({ hour, orderCount }) => [hour, orderCount]))
+  const busiest = Math.max(1, ...counts.values())
+  return withPauses([...counts.keys()]).map(hour => {
+    const count = counts.get(hour) || 0
+    return h('li', {}, h('span', {}, hourName(hour)), bar(count / busiest), h('strong', {}, whole(count)))
+  })
 }
 
-/** Fills a list with the rows that fit, the first of them or (`from` -1) the last. */
-function fill(list, all, from, cellsOf) {
-  const fitting = Math.max(1, Math.floor(list.clientHeight / (innerHeight * rowOf.least)))
-  const rows = from === 1 ? all.slice(0, fitting) : all.slice(-fitting)
-  const high = Math.min(list.clientHeight / Math.max(1, rows.length), innerHeight * rowOf.most)
+/** Fills a list with the rows that fit, as large as there is room. */
+function fill(list, rowsOf) {
+  const rows = rowsOf(Math.max(1, Math.floor(list.clientHeight / (innerHeight * rowOf.least))))
+  const high = Math.min(list.clientHeight / rows.length, innerHeight * rowOf.most)
   list.style.setProperty('--row', `${high}px`)
   list.style.setProperty('--type', `${Math.min(high * textOf.ofRow, innerHeight * textOf.most)}px`)
-  if (rows.length === 0) list.replaceChildren(element('li', 'none', 'Nothing sold yet'))
-  else list.replaceChildren(...rows.map(row => element('li', '', ...cellsOf(row))))
+  draw(list, rows)
   const counts = [...list.querySelectorAll('strong')].map(({ textContent }) => textContent.length)
   list.style.setProperty('--digits', String(Math.max(3, ...counts)))
 }

@@ -1,36 +1,27 @@
-import { element, put } from './elements.js'
+import { draw } from './draw.js'
 import { figuresIn } from './format.js'
+import { named, nothing } from './items.js'
+import { openMarks } from './marks.js'
 import { openRecent } from './recent.js'
 import { gridFor, pagesOf } from './rowPages.js'
+import { h } from './tree.js'
 
 const turnMs = 12_000
 /** Between name, change and count, in the size of the text. */
 const gapEms = 1.6
 
-/** The rows of items, each made once, and the lines of a column: a category or an item. */
-function openRows(whole, recent) {
-  const rows = new Map()
-  const signed = count => (count > 0 ? `+${whole(count)}` : count < 0 ? whole(count) : '')
-  const rowOf = ({ id }) => {
-    const made = rows.get(id) || {
-      name: element('span', 'name'),
-      recent: element('span', 'recent'),
-      count: element('strong'),
-    }
-    if (made.row === undefined) made.row = element('li', 'item', made.name, made.recent, made.count)
-    rows.set(id, made)
-    return made
-  }
-  const fill = item => {
-    const { row, name, recent: change, count } = rowOf(item)
-    name.textContent = item.name
-    change.textContent = signed(recent.of(item.id, item.sold))
-    put(count, whole(item.sold))
-    return row
-  }
-  const lineOf = ({ category, item }) =>
-    item === undefined ? element('li', 'category', category) : fill(item)
-  return { fill, lineOf }
+/** A line of a column: a category, or an item with what was sold of it lately. */
+const lineOf = ({ category, item }, recent, whole) => {
+  if (item === undefined) return h('li', { class: 'category' }, named(category))
+  const { id, name, sold } = item
+  const lately = recent.of(id, sold)
+  return h(
+    'li',
+    { class: 'item', 'data-key': `item ${id}` },
+    named(name),
+    h('span', { class: 'recent' }, lately === 0 ? '' : (lately > 0 ? '+' : '') + whole(lately)),
+    h('strong', {}, whole(sold)),
+  )
 }
 
 /** The screen without money: how many of each item, by category, in rows as large as fit; further pages take turns. */
@@ -40,7 +31,7 @@ export function openPortions(locale, clock) {
   const { whole } = figuresIn(locale)
   const widthOf = openRuler(columns)
   const recent = openRecent()
-  const { fill, lineOf } = openRows(whole, recent)
+  const mark = openMarks()
   let shown
   /** The counts as they were received: figures are shown later than that. */
   let counts
@@ -48,7 +39,6 @@ export function openPortions(locale, clock) {
   let pages = []
   let page = 0
 
-  const changed = ({ id, sold }) => recent.of(id, sold) !== 0
   const windowText = () => {
     const since = recent.since()
     return since === null ? '+ in the last 10 minutes' : `+ since ${clock.timeOf(since)}`
@@ -56,12 +46,18 @@ export function openPortions(locale, clock) {
 
   function turnTo(next) {
     page = pages.length === 0 ? 0 : next % pages.length
-    const lines = pages[page] || [[]]
-    columns.replaceChildren(...lines.map(column => element('ul', 'column', ...column.map(lineOf))))
-    if (pages.length === 0) columns.replaceChildren(element('p', 'none', 'Nothing sold yet'))
+    const lists = (pages[page] || []).map(lines =>
+      h('ul', { class: 'column' }, ...lines.map(line => lineOf(line, recent, whole))),
+    )
+    draw(columns, lists.length === 0 ? [nothing('p')] : lists)
+    // Those of other pages too: a page that turns marks nothing.
+    for (const { id, sold } of shown.items)
+      mark(id, sold, columns.querySelector(`[data-key="item ${id}"] strong`))
     by('page').textContent = pages.length > 1 ? `Page ${page + 1} of ${pages.length}` : ''
     by('hold').hidden = pages.length < 2
-    by('window').textContent = shown.items.some(changed) ? windowText() : ''
+    by('window').textContent = shown.items.some(({ id, sold }) => recent.of(id, sold) !== 0)
+      ? windowText()
+      : ''
   }
 
   function layOut() {
@@ -73,7 +69,7 @@ export function openPortions(locale, clock) {
       height: columns.clientHeight,
       screenHeight: innerHeight,
       isUpright: innerHeight > innerWidth,
-      nameEms: Math.max(0, ...items.map(({ name }) => widthOf(name))),
+      nameEms: items.map(({ name }) => widthOf(name)),
       numberEms: gapEms + 2 * count,
     })
     columns.style.setProperty('--row', `${columns.clientHeight / grid.rows}px`)
@@ -85,12 +81,9 @@ export function openPortions(locale, clock) {
   // Its room changes with the screen, and with what is said above it.
   new ResizeObserver(layOut).observe(columns)
 
-  const hold = by('hold')
-  hold.addEventListener('click', () =>
-    hold.setAttribute('aria-pressed', String(hold.getAttribute('aria-pressed') !== 'true')),
-  )
+  const isHeld = openHold(by('hold'))
   setInterval(() => {
-    if (pages.length > 1 && hold.getAttribute('aria-pressed') !== 'true') turnTo(page + 1)
+    if (pages.length > 1 && !isHeld()) turnTo(page + 1)
   }, turnMs)
 
   return {
@@ -98,10 +91,10 @@ export function openPortions(locale, clock) {
       shown = day
       by('area').hidden = day.area === null
       by('area').textContent = day.area
-      put(by('portions'), whole(day.portions))
-      put(by('orders'), whole(day.orders))
-      // Those of other pages too: a page that turns marks nothing.
-      for (const item of day.items) fill(item)
+      for (const id of ['portions', 'orders']) {
+        draw(by(id), [whole(day[id])])
+        mark(id, day[id], by(id))
+      }
       layOut()
     },
     heard(day) {
@@ -113,6 +106,13 @@ export function openPortions(locale, clock) {
       if (counts !== undefined && recent.sample(nowMs, counts) && shown !== undefined) turnTo(page)
     },
   }
+}
+
+/** A button that is pressed and released; the result says whether it is pressed. */
+function openHold(button) {
+  const isHeld = () => button.getAttribute('aria-pressed') === 'true'
+  button.addEventListener('click', () => button.setAttribute('aria-pressed', String(!isHeld())))
+  return isHeld
 }
 
 /** Measures texts as they are written in an element, in the size of its text; what was measured is kept. */

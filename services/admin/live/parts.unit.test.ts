@@ -71,6 +71,13 @@ test('an evening has each hour since its opening, what came back is below the li
   expect(table).not.toContain('18:00')
 })
 
+test('values over bars are left out where they do not fit', () => {
+  const chartWith = (revenue: number) =>
+    partsWith({ 'hours:42:0': [hour(19, 3, revenue), hour(21, 1, 1)] })['hours-chart']
+  expect(chartWith(9_999)).toContain('class="hours names-1 values-1"')
+  expect(chartWith(1_234_567)).toContain('class="hours names-1 values-2"')
+})
+
 test('items are in their categories in the order of the menu, with subtotals; those of none are last', () => {
   const { counts } = partsWith({
     'items:42:0': [

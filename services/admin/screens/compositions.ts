@@ -21,7 +21,7 @@ type MoneyShown = DayNames & {
   average: number
   /** As the evening ran (eveningOf). */
   hours: { hour: number; orderCount: number }[]
-  best: { id: number; name: string; quantity: number; revenue: number }[]
+  best: Pick<TopItem, 'itemName' | 'quantity' | 'revenue'>[]
 }
 
 /** What a screen without money gets: a field that is not here never leaves the server. */
@@ -63,16 +63,9 @@ function composeMoney(read: DayRead, ref: DayRef): string {
     best: sold
       .filter(({ quantity }) => quantity > 0)
       .slice(0, mostRows)
-      .map(bestOf),
+      .map(({ itemName, quantity, revenue }) => ({ itemName, quantity, revenue })),
   } satisfies MoneyShown)
 }
-
-const bestOf = ({ menuItemId, itemName, quantity, revenue }: TopItem): MoneyShown['best'][number] => ({
-  id: menuItemId,
-  name: itemName,
-  quantity,
-  revenue,
-})
 
 function composePortions(read: DayRead, ref: DayRef): string {
   const { event } = read

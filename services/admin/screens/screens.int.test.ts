@@ -191,7 +191,7 @@ test('a link with money sends it, and its page has a place for it', async () => 
     orders: 2,
     items: 5,
     sales: 493.8,
-    best: [{ name: 'Polenta', quantity: 2, revenue: 197.52 }, { name: 'Frico' }, { name: 'Item 77' }],
+    best: [{ itemName: 'Polenta', revenue: 197.52 }, { itemName: 'Frico' }, { itemName: 'Item 77' }],
   })
 })
 
