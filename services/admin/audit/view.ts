@@ -30,7 +30,7 @@ ${isPlatform ? ofField(asked) : ''}
 const ofField = ({
   of,
 }: AuditQuery): Html => html`<div><label for="of">Whose</label><select id="of" name="of">
-<option value="">This organization</option><option value="commands"${attribute('selected', of === 'commands')}>Commands of the platform team</option>
+<option value="">Organization</option><option value="commands"${attribute('selected', of === 'commands')}>Commands of the platform team</option>
 </select></div>`
 
 /** The query string of a filter. */
@@ -50,7 +50,7 @@ ${entries.map(
   ({ at, email, action, subject, detail, address }) => html`<tr>
 <td data-label="When">${moment(at)}</td>
 <td data-label="Who">${email}</td>
-<td data-label="What">${nameOfAction(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block">${detail}</span>`}</td>
+<td data-label="What">${nameOfAction(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block" dir="auto">${detail}</span>`}</td>
 <td data-label="IP address"><code>${address}</code></td>
 </tr>`,
 )}

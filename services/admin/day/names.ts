@@ -26,7 +26,7 @@ const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o',
 /**
  * The beginning of the names of files: `sagra-del-pesce-2026-09-04`, so that two festivals of a day do not overwrite
  * each other, and of all days `sagra-del-pesce-2026-09-04-all-days`, with the date of the first. Safe in every file
- * system and in a header: a to z, digits and hyphens.
+ * system and in a header: a to z, digits and hyphens. The event's id stands for a name without these.
  */
 export function fileName(event: StoredEvent, day: EventDay | undefined): string {
   const name = event.name
@@ -38,5 +38,5 @@ export function fileName(event: StoredEvent, day: EventDay | undefined): string 
     .slice(0, longestName)
     .replace(/^-+|-+$/g, '')
   const date = day?.date ?? `${dayNames(event)[0]?.day.date}-all-days`
-  return `${name || 'festival'}-${date}`
+  return `${name || `festival-${event.eventId.slice(0, 8)}`}-${date}`
 }

@@ -4,14 +4,14 @@ import { dayNames, fileName } from './names.ts'
 
 const day = (dayId: number, date: string, openedAt = 0) => ({ dayId, date, openedAt, closedAt: null })
 const eventOf = (name: string, days = [day(41, '2026-09-04')]) =>
-  ({ name, days, timeZone: 'Europe/Rome' }) as unknown as StoredEvent
+  ({ eventId: '7c1e0f4e', name, days, timeZone: 'Europe/Rome' }) as unknown as StoredEvent
 
 test.for([
   ['Sagra del Pesce', 'sagra-del-pesce-2026-09-04'],
   ['  Fête de l’Été – №1/2 ', 'fete-de-l-ete-no1-2-2026-09-04'],
   ['Straßenfest Ærø', 'strassenfest-aero-2026-09-04'],
   ['../../etc/passwd"\r\nX-Evil: 1', 'etc-passwd-x-evil-1-2026-09-04'],
-  ['寿司祭り', 'festival-2026-09-04'],
+  ['寿司祭り', 'festival-7c1e0f4e-2026-09-04'],
   [`${'a'.repeat(59)} b`, `${'a'.repeat(59)}-2026-09-04`],
 ])('the files of “%s” begin with %s', ([name = '', expected]) => {
   const event = eventOf(name)

@@ -23,7 +23,7 @@ export function periodTable({ day, periods }: Settled, { whole, money, date }: F
 
 export function paymentTable({ payments, all }: Settled, { whole, money }: Format): Html {
   const row = (name: string, { orders, total, refunded, takings }: Takings, isSum = false) =>
-    html`<tr${isSum ? html` class="sum"` : ''}><th scope="row">${name}</th>${number(whole(orders))}${number(money(total))}${number(money(-refunded))}${number(money(takings))}</tr>`
+    html`<tr${isSum ? html` class="sum"` : ''}><th scope="row"><bdi>${name}</bdi></th>${number(whole(orders))}${number(money(total))}${number(money(-refunded))}${number(money(takings))}</tr>`
   return html`<section class="card"><h2>By payment method</h2>
 <table class="sheet payments"><caption class="hidden">Takings by payment method</caption>
 <thead><tr><th scope="col">Method</th>${head('Orders')}${head('Total')}${head('Refunded')}${head('Takings')}</tr></thead>
@@ -35,7 +35,7 @@ ${row('Sum', all, true)}</tbody></table></section>`
 export function itemTable(settled: Settled, { whole, money }: Format): Html {
   const { sold, returned, items, all } = settled
   const row = ({ itemName, quantity, refundedQuantity, revenue }: TopItem) =>
-    html`<tr><th scope="row">${itemName}</th>${number(whole(quantity))}${number(whole(refundedQuantity))}${number(money(revenue))}</tr>`
+    html`<tr><th scope="row"><bdi>${itemName}</bdi></th>${number(whole(quantity))}${number(whole(refundedQuantity))}${number(money(revenue))}</tr>`
   const heading = html`<tr class="group"><th scope="rowgroup" colspan="4">Returned <span class="faint">(more came back than was sold, or money was given back)</span></th></tr>`
   return html`<section class="card"><h2>Items</h2>
 <table class="sheet"><caption class="hidden">Items sold and refunded, up to the takings</caption>

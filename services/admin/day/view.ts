@@ -12,10 +12,10 @@ export function sheetView(settled: Settled, { organizationName, format, nowMs }:
   const { event, day } = settled
   const dates = event.days.map(({ date }) => date).toSorted()
   const back = `/live?eventId=${event.eventId}${day === undefined ? '' : `&day=${day.dayId}`}`
-  return html`<p class="crumb"><a href="${back}">Live</a></p>
+  return html`<p class="crumb"><a href="${back}">Live page</a></p>
 <div class="heading">
-<div><p class="faint">${organizationName}</p>
-<h1>${event.name}</h1>
+<div><p class="faint"><bdi>${organizationName}</bdi></p>
+<h1><bdi>${event.name}</bdi></h1>
 <p class="big">${day === undefined ? format.dates(dates.at(0) ?? '', dates.at(-1) ?? '') : format.date(day.date)}</p>
 <p class="faint">${stateOf(settled, format)}<span class="on-paper"> Printed <span id="printed" data-clock="${nowMs + offsetIn(event.timeZone)(nowMs)}">${format.time(nowMs, event.timeZone)}</span>.</span></p></div>
 ${actions(settled)}

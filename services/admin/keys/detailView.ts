@@ -21,14 +21,14 @@ type Around = {
 export function keyView(key: ApiKey, { events, day, apiUrl, format }: Around): Html {
   const anyEvent = events[0]?.eventId
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
-<div class="heading"><h1>${key.name} ${stateBadge(key)}</h1>
+<div class="heading"><h1><bdi>${key.name}</bdi> ${stateBadge(key)}</h1>
 ${isUsable(key) ? html`<div class="actions"><a class="button" href="/keys/${key.keyId}/rotate">Rotate</a><a class="button danger" href="/keys/${key.keyId}/revoke">Revoke</a></div>` : ''}
 </div>
 <section class="card">
 <dl class="facts">
 <dt>Key id</dt><dd><code>${key.keyId}</code></dd>
 <dt>Scopes</dt><dd>${key.scopes.map(scope => html`<p>${scopeNames[scope]} <span class="scope">${scope}</span> <span class="faint">${scopeLines[scope]}</span></p>`)}</dd>
-<dt>Event</dt><dd>${key.eventId === null ? 'All events of the organization' : eventName(events, key.eventId)}</dd>
+<dt>Event</dt><dd>${key.eventId === null ? 'All events of the organization' : html`<bdi>${eventName(events, key.eventId)}</bdi>`}</dd>
 <dt>Created</dt><dd>${moment(key.createdAt)}</dd>
 <dt>Expires</dt><dd>${moment(key.expiresAt)}</dd>
 ${key.revokedAt === null ? '' : html`<dt>Revoked</dt><dd>${moment(key.revokedAt)}</dd>`}

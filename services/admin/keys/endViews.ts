@@ -15,7 +15,7 @@ export const graces = [
 
 export function revokeView(key: ApiKey, csrf: string): Html {
   return html`<section class="card narrow">
-<h1>Revoke “${key.name}”?</h1>
+<h1>Revoke “<bdi>${key.name}</bdi>”?</h1>
 <p>Every device that uses this key is refused within a second. This cannot be undone.</p>
 <p class="faint">Last used: ${moment(key.lastUsedAt)}</p>
 <form method="post" action="/keys/${key.keyId}/revoke">${csrfField(csrf)}
@@ -25,7 +25,7 @@ export function revokeView(key: ApiKey, csrf: string): Html {
 
 export function rotateView(key: ApiKey, csrf: string): Html {
   return html`<section class="card narrow">
-<h1>Rotate “${key.name}”</h1>
+<h1>Rotate “<bdi>${key.name}</bdi>”</h1>
 <p>You get a new token with the same name, scopes, event and expiry. Choose when the old token stops working, so that you have time to update every device.</p>
 <form method="post" action="/keys/${key.keyId}/rotate">${csrfField(csrf)}
 <fieldset><legend>The old token stops working</legend>

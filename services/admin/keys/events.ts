@@ -27,12 +27,12 @@ const withSale = (event: ListedEvent, lastSales: Map<EventId, EpochMs>): ActiveE
   lastSaleAt: lastSales.get(event.eventId) ?? null,
 })
 
-/** An event in a list: its name, its dates and its activity, by which events of the same name differ. */
-export function eventLabel({ name, timeZone, days, lastSaleAt }: ActiveEvent, format: Format): string {
+/** What follows an event's name in a list: its dates and its activity, by which events of the same name differ. */
+export function eventFacts({ timeZone, days, lastSaleAt }: ActiveEvent, format: Format): string {
   const dates = days.map(({ date }) => date).toSorted()
   const [first, last] = [dates.at(0), dates.at(-1)]
   return [
-    name,
+    '',
     ...(first === undefined || last === undefined ? [] : [format.dates(first, last)]),
     ...(currentDay(days) === undefined ? [] : ['open']),
     lastSaleAt === null ? 'nothing sold yet' : `last sale ${format.time(lastSaleAt, timeZone)}`,
@@ -51,7 +51,9 @@ export async function namedEventsOf(
   const lastSales = await readLastSales(db, organizationId)
   return events.map(event => {
     const isAlone = byName.get(event.name)?.length === 1
-    return isAlone ? event : { ...event, name: eventLabel(withSale(event, lastSales), format) }
+    // Isolated, because an option has no elements: dates after a Hebrew name would be read from the right.
+    const label = () => `\u2068${event.name}\u2069${eventFacts(withSale(event, lastSales), format)}`
+    return isAlone ? event : { ...event, name: label() }
   })
 }
 

@@ -23,7 +23,7 @@ ${csrfField(csrf)}
 <label for="name">Name</label>
 <p class="faint" id="name-hint">What the key is for, such as “Kitchen screen”.</p>
 ${mistake('name')}
-<input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off"${describedBy('name')}>
+<input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off" dir="auto"${describedBy('name')}>
 <fieldset${describedBy('scope')}><legend>Scopes</legend>
 ${mistake('scope')}
 ${scope.options.map(

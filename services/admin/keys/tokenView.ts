@@ -17,7 +17,7 @@ type Shown = {
 export function tokenView({ explained, ...of }: Shown): Html {
   const { key, token, apiUrl } = of
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
-<h1>${key.name}</h1>
+<h1><bdi>${key.name}</bdi></h1>
 <section class="card token" data-page="/keys/${key.keyId}">
 <p class="warning" role="alert"><strong>Copy the token now.</strong> It will not be shown again after you leave this page.</p>
 ${explained ?? ''}

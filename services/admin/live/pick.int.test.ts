@@ -36,14 +36,14 @@ test('events of one name differ by dates and activity, in the event’s time zon
   const { visitor, over, open } = await twoOfOneName()
   const { body } = await visitor.get('/live', british)
   expect(body).toContain(
-    `<a href="/live?eventId=${over}" aria-current="true">Sagra del Pesce · 4 Sept 2026 · last sale 4 Sept 2026, 21:31</a>`,
+    `<a href="/live?eventId=${over}" aria-current="true"><span><bdi>Sagra del Pesce</bdi> · 4 Sept 2026 · last sale 4 Sept 2026, 21:31</span></a>`,
   )
   expect(body).toContain(
-    `<a href="/live?eventId=${open}">Sagra del Pesce · 5 Sept 2026 · open · nothing sold yet</a>`,
+    `<a href="/live?eventId=${open}"><span><bdi>Sagra del Pesce</bdi> · 5 Sept 2026 · open · nothing sold yet</span></a>`,
   )
   for (const form of ['/keys/new', '/screens'])
     expect((await visitor.get(form, british)).body).toContain(
-      `<option value="${open}">Sagra del Pesce · 5 Sept 2026 · open · nothing sold yet</option>`,
+      `<option value="${open}">\u2068Sagra del Pesce\u2069 · 5 Sept 2026 · open · nothing sold yet</option>`,
     )
 })
 

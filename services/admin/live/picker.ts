@@ -1,6 +1,6 @@
 import type { EventDay } from '@tally/contract'
 import { byOpening } from '../day/names.ts'
-import { eventLabel } from '../keys/events.ts'
+import { eventFacts } from '../keys/events.ts'
 import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import type { PickedOfAll } from './pick.ts'
@@ -17,7 +17,7 @@ export function festivalList({ events, event }: PickedOfAll, format: Format): Ht
   return html`<details class="festivals"><summary>Change festival</summary>
 <ul class="plain">${events.map(
     one =>
-      html`<li><a href="/live?eventId=${one.eventId}"${one === event ? html` aria-current="true"` : ''}>${eventLabel(one, format)}</a></li>`,
+      html`<li><a href="/live?eventId=${one.eventId}"${one === event ? html` aria-current="true"` : ''}><span><bdi>${one.name}</bdi>${eventFacts(one, format)}</span></a></li>`,
   )}</ul></details>`
 }
 

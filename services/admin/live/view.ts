@@ -34,7 +34,7 @@ export function liveView(picked: PickedOfAll, { first, last, format }: Shown): H
   const stream = `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}${areaId === undefined ? '' : `&area=${areaId}`}`
   return html`<div class="live" id="live" data-stream="${stream}" data-event="${event.eventId}" data-address="${address}">
 <div class="heading">
-<div><h1><span id="event">${event.name}</span>${date === undefined ? '' : html` <span class="date${event.days.length > 1 ? ' below' : ''}" id="date">${format.date(date)}</span>`}</h1>
+<div><h1><bdi id="event">${event.name}</bdi>${date === undefined ? '' : html` <span class="date${event.days.length > 1 ? ' below' : ''}" id="date">${format.date(date)}</span>`}</h1>
 <div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivalList(picked, format)}</div></div>
 ${dayPicker(picked, format)}
 </div>
@@ -62,5 +62,5 @@ function lastFestival(last: LastFestival | undefined, { money, whole }: Format):
   if (last === undefined) return html``
   const { event, totalSales, dates } = last
   return html`<section class="card" aria-labelledby="last-title"><h2 id="last-title">Last festival</h2>
-<p class="last"><a href="/live?eventId=${event.eventId}">${event.name}</a> <span class="faint">${whole(dates)} ${dates === 1 ? 'day' : 'days'}</span> <strong class="number">${money(totalSales)}</strong></p></section>`
+<p class="last"><a href="/live?eventId=${event.eventId}"><bdi>${event.name}</bdi></a> <span class="faint">${whole(dates)} ${dates === 1 ? 'day' : 'days'}</span> <strong class="number">${money(totalSales)}</strong></p></section>`
 }

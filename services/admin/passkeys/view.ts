@@ -48,7 +48,7 @@ function passkeyTable(passkeys: ListedPasskey[], csrf: string): Html {
 <thead><tr><th scope="col">Name</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
 <tbody>${passkeys.map(
     ({ passkeyId, name, createdAt, lastUsedAt }) => html`<tr>
-<td data-label="Name">${name}</td>
+<td data-label="Name"><bdi>${name}</bdi></td>
 <td data-label="Created">${moment(createdAt)}</td>
 <td data-label="Last used">${lastUsedAt === null ? 'never' : moment(lastUsedAt)}</td>
 <td><form method="post" action="/account/passkeys/${passkeyId}/remove">${csrfField(csrf)}<button class="danger" aria-label="Remove ${name}">Remove</button></form></td></tr>`,
@@ -59,7 +59,7 @@ function passkeyTable(passkeys: ListedPasskey[], csrf: string): Html {
 export function lastView({ passkeyId, name }: ListedPasskey, csrf: string, isRequired: boolean): Html {
   return html`<section class="card narrow">
 <h1>Turn off your second factor?</h1>
-<p>“${name}” is your only second factor. Without it your recovery codes end, too. ${
+<p>“<bdi>${name}</bdi>” is your only second factor. Without it your recovery codes end, too. ${
     isRequired
       ? 'This installation requires a second factor: to set up another one, you need a link of the team that runs Tally.'
       : 'A sign-in will ask for the password only.'

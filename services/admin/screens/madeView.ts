@@ -8,9 +8,9 @@ type Made = { name: string; event: string; shown: string; endsAt: number; link: 
 /** A new link, which is shown only here, as text and as a code for the camera of a screen or of a phone. */
 export function madeView({ name, event, shown, endsAt, link }: Made): Html {
   return html`<p class="crumb"><a href="/screens">Screen links</a></p>
-<h1>${name}</h1>
+<h1><bdi>${name}</bdi></h1>
 <section class="card token" data-page="/screens">
-<p class="warning" role="alert"><strong>Open this link once on the screen that shows ${event}.</strong> It will not be shown again after you leave this page.</p>
+<p class="warning" role="alert"><strong>Open this link once on the screen that shows <bdi>${event}</bdi>.</strong> It will not be shown again after you leave this page.</p>
 <dl class="facts"><dt>Shows</dt><dd>${shown}</dd><dt>Ends</dt><dd>${moment(endsAt)}</dd></dl>
 <h2 id="token-label">Link</h2>
 <div class="copy"><code id="token" aria-labelledby="token-label">${link}</code><button type="button" data-copy="token">Copy</button></div>

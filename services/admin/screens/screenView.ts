@@ -13,7 +13,7 @@ export function screenView(
 ): Html {
   return html`<div class="screen" id="screen" data-stream="/screen/${screenId}/stream" data-shows="${shows}" data-event="${eventId}"${hasDay ? '' : html` data-waits`} data-now-ms="${nowMs}" data-offset-ms="${offsetMs}">
 <div class="head">
-<h1 class="name" id="event">${event}</h1>
+<h1 class="name" dir="auto" id="event">${event}</h1>
 <p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${hasDay ? 'Connecting …' : 'Waiting for the first day'}</span> <span id="as-of" hidden></span><span id="date"></span></p>
 <p class="clock"><span id="today"></span> <strong id="clock"></strong></p>
 </div>
@@ -36,6 +36,6 @@ ${figure('sales', 'Takings', true)}${figure('orders', 'Orders')}${figure('items'
 <ol class="sellers" id="best"></ol></section>
 </div>`
 
-const portions = html`<div class="totals"><p><strong class="name" id="area" hidden></strong> <span><strong id="portions">–</strong> portions</span> <span><strong id="orders">–</strong> orders</span></p>
+const portions = html`<div class="totals"><p><strong class="name" dir="auto" id="area" hidden></strong> <span><strong id="portions">–</strong> portions</span> <span><strong id="orders">–</strong> orders</span></p>
 <p class="note"><span class="recent" id="window"></span> <span id="page"></span></p></div>
 <div class="columns" id="columns"></div>`

@@ -20,7 +20,7 @@ type Listed = {
 /** The links that work, and the form for a new one. */
 export function screensView(listed: Listed): Html {
   const { screens, events } = listed
-  return html`<p class="crumb"><a href="/live">Live</a></p>
+  return html`<p class="crumb"><a href="/live">Live page</a></p>
 <h1>Screen links</h1>
 <p class="faint">A link shows the figures of one event on a screen in a hall, and nothing else, without a sign-in.</p>
 ${screens.length === 0 ? html`<p class="faint">There are no screen links yet.</p>` : table(listed)}
@@ -32,8 +32,8 @@ function table({ screens, events, csrf }: Listed): Html {
     const { screenId, name, createdBy, createdAt, endsAt, lastSeenAt } = screen
     const event = events.find(one => one.eventId === eventId)
     return html`<tr>
-<th scope="row" data-label="Name">${name}</th>
-<td data-label="Event">${event?.name ?? eventId}</td>
+<th scope="row" data-label="Name"><bdi>${name}</bdi></th>
+<td data-label="Event"><bdi>${event?.name ?? eventId}</bdi></td>
 <td data-label="Shows">${shownText(screen.shows, areaOf(screen, event))}</td>
 <td data-label="Created">${moment(createdAt)} <span class="faint block">${createdBy}</span></td>
 <td data-label="Ends">${moment(endsAt)}</td>
@@ -55,7 +55,7 @@ function form({ events, typed, mistakes, csrf }: Listed): Html {
 <form method="post" action="/screens" id="new-link">${csrfField(csrf)}
 <label for="name">Name</label>
 ${mistake('name')}
-<input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off"${describedBy('name')}>
+<input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off" dir="auto"${describedBy('name')}>
 <label for="eventId">Event</label>
 ${mistake('eventId')}
 <select id="eventId" name="eventId"${describedBy('eventId')}>

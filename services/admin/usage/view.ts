@@ -89,4 +89,4 @@ ${keys.map(
 }
 
 const nameOf = ({ key, keyId }: KeyUsage): Html =>
-  key === undefined ? html`${keyId}` : html`<a href="/keys/${keyId}">${key.name}</a>`
+  key === undefined ? html`${keyId}` : html`<a href="/keys/${keyId}"><bdi>${key.name}</bdi></a>`

@@ -66,7 +66,7 @@ function header(
   const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
   return html`<header class="top">
 <a class="brand" href="/live"><img src="${assetPath('icon.svg')}" alt="" width="28" height="28"><span>Tally</span></a>
-<span class="organization" title="${session.email}">${session.organizationName}</span>
+<span class="organization" dir="auto" title="${session.email}">${session.organizationName}</span>
 <button type="button" class="quiet open-menu" popovertarget="menu">Menu</button>
 <div class="menu" id="menu" popover>
 <nav aria-label="Main">
@@ -77,7 +77,7 @@ ${shown.map(
 </nav>
 <div class="who">
 <a href="${apiUrl}/docs/guide">Guides</a><a href="${apiUrl}/docs">Reference</a>
-<button type="button" class="quiet" id="theme" aria-label="Dark or light">◐</button>
+<button type="button" class="quiet" id="theme" title="Dark or light" aria-label="Dark or light">◐</button>
 <form method="post" action="/sign-out">${csrfField(csrf)}<button class="quiet">Sign out</button></form>
 </div>
 </div>
