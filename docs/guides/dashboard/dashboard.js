@@ -87,7 +87,7 @@ function drawBars(id, rows) {
   const share = value => `${(100 * value) / (Math.max(...values, 0) - least || 1)}%`
   const lines = rows.map(([label, value, text]) => {
     const line = document.createElement('li')
-    const [name, bar, amount] = ['span', 'span', 'strong'].map(tag =>
+    const [name, bar, amount] = ['bdi', 'span', 'strong'].map(tag =>
       line.appendChild(document.createElement(tag)),
     )
     name.textContent = label
