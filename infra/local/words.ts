@@ -15,13 +15,13 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
 }
 
 /**
- * Where Tally answers: the API and the administration area, the file with the settings of the servers, and whether an
- * evening is simulated.
+ * Where Tally answers: the API, its operations port and the administration area, the file with the settings of the
+ * servers, and whether an evening is simulated.
  */
-type Addresses = { address: string; area: string; envFile: string; feed: boolean }
+type Addresses = { address: string; ops: string; area: string; envFile: string; feed: boolean }
 
 /** What `npm start` prints as soon as Tally answers. */
-export const addresses = ({ address, area, envFile, feed }: Addresses): string =>
+export const addresses = ({ address, ops, area, envFile, feed }: Addresses): string =>
   [
     'Tally runs. Ctrl-C stops it.',
     '',
@@ -32,8 +32,9 @@ export const addresses = ({ address, area, envFile, feed }: Addresses): string =
     `  Reference       ${address}/docs`,
     `  Guides          ${address}/docs/guide`,
     `  Administration  ${area}/`,
+    `  Metrics         ${ops}/metrics`,
     '',
-    '  For `npx tally` in another terminal:',
+    '  For the runbook and `npx tally doctor` in another terminal:',
     `  . ${envFile}`,
     '',
     '',

@@ -11,6 +11,7 @@ test('the first words begin with the live page, and name the file of the setting
   const env = { DATABASE_URL: 'postgres://tally:hidden@db/tally', REDIS_URL: 'redis://:hidden@cache' }
   const outcome = {
     address: 'http://127.0.0.1:8080',
+    ops: 'http://127.0.0.1:9091',
     area: 'http://127.0.0.1:8081',
     envFile: '/tally/.local/env',
     feed: true,
@@ -19,6 +20,7 @@ test('the first words begin with the live page, and name the file of the setting
   expect(words.indexOf('  open http://127.0.0.1:8081/live\n')).toBeLessThan(words.indexOf(':8080'))
   expect(words).toContain('simulated')
   expect(addresses({ ...outcome, feed: false })).not.toContain('simulated')
+  expect(words).toContain(' http://127.0.0.1:9091/metrics\n')
   expect(words).toContain('  . /tally/.local/env\n')
   expect(words).not.toContain('hidden')
 })

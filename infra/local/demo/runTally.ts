@@ -86,7 +86,7 @@ async function bringUp(
   remember({})
 
   const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
-  process.stdout.write(addresses({ address, area, envFile, feed: options.feed }))
+  process.stdout.write(addresses({ address, ops: known.QUERY ?? '', area, envFile, feed: options.feed }))
   await firstAnswer({ ...options, address, keep, remember }, around).catch(error => {
     signal.throwIfAborted()
     log(`${error instanceof Error ? error.message : error}\nTally goes on without.`)
@@ -128,16 +128,18 @@ async function firstAnswer(run: FirstAnswer, around: Surroundings): Promise<void
 async function settings(servers: LocalServers, dataFolder: string): Promise<Record<string, string>> {
   const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL, OPS_HOST } = process.env
   const { QUERY_HOST, QUERY_PORT, QUERY_DRAIN_MS } = process.env
-  const { ADMIN_HOST, ADMIN_PORT, ADMIN_SECRET_KEY } = process.env
+  const { ADMIN_HOST, ADMIN_PORT, ADMIN_SECRET_KEY, ADMIN_API_URL } = process.env
+  const queryPort = QUERY_PORT || String(await preferPort(8080))
   return {
     KAFKA_BROKERS: KAFKA_BROKERS || servers.kafkaBrokers,
     DATABASE_URL: DATABASE_URL || servers.databaseUrl,
     REDIS_URL: REDIS_URL || servers.redisUrl,
     QUERY_HOST: QUERY_HOST || '127.0.0.1',
-    QUERY_PORT: QUERY_PORT || String(await preferPort(8080)),
+    QUERY_PORT: queryPort,
     QUERY_DRAIN_MS: QUERY_DRAIN_MS || '0',
     ADMIN_HOST: ADMIN_HOST || '127.0.0.1',
     ADMIN_PORT: ADMIN_PORT || String(await preferPort(8081)),
+    ADMIN_API_URL: ADMIN_API_URL || `http://127.0.0.1:${queryPort}`,
     ADMIN_SECRET_KEY: ADMIN_SECRET_KEY || passwordIn(join(dataFolder, 'admin-secret-key')),
     OPS_HOST: OPS_HOST || '127.0.0.1',
   }
