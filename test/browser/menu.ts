@@ -6,7 +6,7 @@ import { type Fixture, newEvent } from '../../services/admin/test/fixture.ts'
 
 /** 52 items of seven categories, one in Hebrew, and one with a name that no screen has room for. */
 const categories: Record<string, string[]> = {
-  Antipasti: ['Affettati misti', 'Bruschetta', 'Sarde in saor', 'Alici marinate', 'Formaggi e mostarda'],
+  Antipasti: ['Affettati misti', 'Bruschetta', 'Sarde in saor', 'פלאפל בפיתה', 'Formaggi e mostarda'],
   Primi: [
     'Spaghetti alle vongole',
     'Gnocchi al ragù',
@@ -36,7 +36,7 @@ const categories: Record<string, string[]> = {
     'Cheeseburger',
     'Piatto della casa con salsiccia, costicine, pollo, polenta, verdure grigliate e una bibita a scelta',
   ],
-  Contorni: ['Patatine fritte', 'Polenta', 'Fagioli', 'Insalata mista', 'Verdure grigliate', 'פלאפל בפיתה'],
+  Contorni: ['Patatine fritte', 'Polenta', 'Fagioli', 'Insalata mista', 'Verdure grigliate', 'Peperonata'],
   Dolci: ['Tiramisù', 'Crostata', 'Frittelle', 'Gubana', 'Sorbetto al limone', 'Panna cotta'],
   Bibite: [
     'Acqua naturale',

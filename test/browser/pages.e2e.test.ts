@@ -104,7 +104,6 @@ test('an organization without events has a page that fits, and so have the longe
   await signIn(page, await fixture.administrator(empty.organizationId))
   const see = tour(page)
   await see('no-events', '/live')
-  // As long as names may be, in scripts of both directions.
   const name = (start: string) => start.padEnd(200, 'W')
   const days = Array.from({ length: 60 }, (_, day) => {
     const openedAt = new Date(Date.UTC(2026, 7, 1 + day, 15)).toISOString()

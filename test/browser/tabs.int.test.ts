@@ -273,6 +273,7 @@ test.each(['money', 'portions', 'kitchen'])(
     const eventId = await sellMenu(fixture, office)
     const page = await open(await newLink(office, eventId, shows))
     await untilTrue(page, "document.querySelector('#best li, .column .item') !== null")
+    await page.evaluate("document.getElementById('hold').click()")
     await untilTrue(page, "document.body.classList.contains('idle')")
     expect(await page.evaluate(says('Full screen'))).toBe(false)
     expect(await page.evaluate('getComputedStyle(document.body).cursor')).toBe('none')
