@@ -23,7 +23,6 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   const { page, wrongs } = await visit(fixture)
   await page.goto('/keys')
   expect(new URL(page.url()).pathname).toBe('/sign-in')
-  await picture(page, 'sign-in')
   await signIn(page, email)
 
   await follow(page, 'API keys')
@@ -31,7 +30,6 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   await page.getByRole('textbox', { name: 'Name' }).fill('Kitchen screen')
   await page.getByRole('checkbox', { name: /analytics:read/ }).check()
   await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: 'Sagra del Pesce' })
-  await picture(page, 'new-key')
   await page.getByRole('button', { name: 'Create key' }).click()
 
   await page.getByText('It will not be shown again').waitFor()
@@ -89,7 +87,6 @@ test('the keys page shows what each key is for, and the audit list who made it',
   expect(await row.textContent()).toMatch(/Events Orders\s+all events.*never.*Ends soon/s)
 
   await follow(page, 'Audit')
-  await picture(page, 'audit')
   expect(
     await page.getByRole('row', { name: /Created an API key.*Press dashboard/s }).textContent(),
   ).toContain(email)
@@ -140,6 +137,5 @@ test('the usage page shows who asked how often, who was refused, and what is lef
     return /4 4 200 3 403 1/.test(row.replace(/\s+/g, ' '))
   })
   expect(await page.getByText(/Poller: 1 request 403 missing scope/).count()).toBe(1)
-  await picture(page, 'usage')
   expect(wrongs).toEqual([])
 })

@@ -2,7 +2,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { follow, picture, signIn, useFixture, visit } from './fixture.ts'
+import { follow, signIn, useFixture, visit } from './fixture.ts'
 
 const festival = newFestival()
 const fixture = useFixture(async fixture => {
@@ -18,7 +18,6 @@ test('the platform team sees a rejected record, and replays it when its cause is
   expect(await page.getByRole('row', { name: /totalAmount/ }).textContent()).toContain('schema')
   // A page that was made before all was applied is renewed after 10 s.
   await expect.poll(() => page.getByText('up to date').count()).toBe(2)
-  await picture(page, 'operations')
   await expectAccessible(page)
 
   await page
