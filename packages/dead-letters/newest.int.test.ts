@@ -4,7 +4,7 @@ import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { afterAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { olderThan, readNewest } from './newest.ts'
 import { sendUnsent } from './replayed.ts'
 
@@ -15,7 +15,7 @@ type Sent = { offset: number; partition?: number }
 
 /** Given dead letters of these offsets of the orders, in these partitions of the dead-letter topic. */
 async function given(partitions: number, entries: Sent[]) {
-  const kafka: KafkaConnection = connectForTest(inject('servers').kafkaBrokers)
+  const kafka: KafkaConnection = connectForTest()
   const topicPrefix = `test-${randomUUID()}`
   const { deadLetters: topic, orders } = topicNames(topicPrefix)
   await inside(kafka).admin.use(admin =>

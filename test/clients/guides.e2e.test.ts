@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { EventId, Scope } from '@tally/contract'
 import { ask } from '@tally/testkit/processes/http'
 import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
+import { serve } from '@tally/testkit/servers/serve'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { snippetsOf } from '../../services/admin/keys/snippets.ts'
@@ -124,12 +123,10 @@ test('the program in Python outlasts what proxies and portals answer', async () 
   const block = blocks.find(({ file, language }) => file === 'guides/polling.md' && language === 'python')
   const interpret = interpreters.python
   if (block === undefined || interpret === undefined) throw new Error('polling.md has no program in Python')
-  const { server, TALLY_URL, paths } = await answering(...foreign, { status: 200, body: whole(3) })
+  const { close, TALLY_URL, paths } = await answering(...foreign, { status: 200, body: whole(3) })
   const text = block.text.replace(/time\.sleep\(.*\)/, 'time.sleep(0)')
   const { program, args } = await interpret(text, folder)
-  const { stdout, stderr } = await printedBy(program, args, block, { TALLY_URL }).finally(() =>
-    server.close(),
-  )
+  const { stdout, stderr } = await printedBy(program, args, block, { TALLY_URL }).finally(close)
   expect(stderr).toBe('')
   expect(stdout).toMatch(/^(no answer: .*\nsold: None \(old\)\n){7}sold: 3 \(old\)/)
   expect([...paths].filter(path => !path.endsWith('/live/item-counts'))).toEqual([])
@@ -140,26 +137,25 @@ test('the sketch shows that more came back than was sold, and nothing that is no
   const interpret = interpreters.cpp
   if (block === undefined || interpret === undefined) throw new Error('no guide has a sketch')
   const all = [{ status: 200, body: whole(-3) }, ...foreign, { status: 200, body: whole(-4) }]
-  const { server, TALLY_URL } = await answering(...all)
+  const { close, TALLY_URL } = await answering(...all)
   const { program, args } = await interpret(
     block.text.replace('delay(waitMs)', 'delay(waitMs / 1000)'),
     folder,
   )
   const shown = { ...block, until: 'Sold: -4' }
-  const { stdout } = await printedBy(program, args, shown, { TALLY_URL }).finally(() => server.close())
+  const { stdout } = await printedBy(program, args, shown, { TALLY_URL }).finally(close)
   expect(stdout).toMatch(/^Sold: -3\n(No answer \(\d+\): .*\nSold: -3\n){7}Sold: -4\n/)
 })
 
 /** A server in place of Tally: gives the answers one after the other, and then the last one again. */
 async function answering(...answers: Foreign[]) {
   const paths = new Set<string>()
-  const server = createServer(({ url = '' }, response) => {
+  const { url: TALLY_URL, close } = await serve(({ url = '' }, response) => {
     paths.add(url)
     const { status, headers, body } = (answers.length > 1 ? answers.shift() : answers[0]) as Foreign
     response.writeHead(status, { 'Content-Length': body.length, ...headers }).end(body)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return { server, paths, TALLY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { close, paths, TALLY_URL }
 }
 
 /** A sketch never ends: it is ended when it has printed what the guide says. */

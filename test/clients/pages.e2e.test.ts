@@ -12,14 +12,14 @@ import { expectAccessible } from '../browser/accessible.ts'
 import { openContext } from '../browser/browser.ts'
 import { oldBrowser } from '../browser/oldBrowser.ts'
 import { useFolder } from './installClient.ts'
-import { type StaticPages, serveFolder } from './staticPages.ts'
+import { serveFolder } from './staticPages.ts'
 
 const source = join(import.meta.dirname, '../../docs/guides/dashboard')
 const tally = useTally({ queries: 0 })
 const festival = newFestival()
 const { organizationId, eventId } = festival
 const folder = useFolder()
-let pages: StaticPages
+let pages: Awaited<ReturnType<typeof serveFolder>>
 const contexts: BrowserContext[] = []
 let query: Awaited<ReturnType<typeof tally.startQuery>>
 let token: string
@@ -28,7 +28,7 @@ beforeAll(async () => {
   cpSync(source, folder, { recursive: true })
   writeFileSync(join(folder, 'client.js'), clientFile())
   pages = await serveFolder(folder)
-  query = await tally.startQuery({ CORS_ORIGINS: pages.origin })
+  query = await tally.startQuery({ CORS_ORIGINS: pages.url })
   const late = { orderDateTime: '2026-09-05T22:10:00Z' }
   await tally.count([festival.organization(), festival.event(), festival.order(), festival.order(late)])
   token = await tally.key(organizationId, { scopes: ['events:read', 'analytics:read'], eventId } as never)
@@ -55,7 +55,7 @@ async function visit(
     if (/Content Security Policy|CORS/i.test(message.text())) wrongs.push(message.text())
   })
   await prepare?.(page)
-  await page.goto(`${pages.origin}/${hash}`)
+  await page.goto(`${pages.url}/${hash}`)
   return { page, wrongs }
 }
 const settings = () => `#${new URLSearchParams({ url: query.address, key: token, every: '1' })}`
@@ -129,7 +129,7 @@ test('a television of 2021 shows the dashboard, dark if it wants it so', async (
   const page = await television.newPage()
   const thrown: string[] = []
   page.on('pageerror', ({ message }) => thrown.push(message))
-  await page.goto(`${pages.origin}/${settings()}`)
+  await page.goto(`${pages.url}/${settings()}`)
   await reads(page, 'sales', '€55.00')
   await reads(page, 'status', 'Live')
   await reads(page, 'hours', '21:00€27.5000:00€27.50')
@@ -194,7 +194,7 @@ test.for([
 ])('what a proxy or a portal answers is an outage: $status $contentType', async answer => {
   const { page, wrongs } = await visit({}, settings())
   await reads(page, 'status', 'Live')
-  const headers = { 'Access-Control-Allow-Origin': pages.origin, 'Content-Type': answer.contentType }
+  const headers = { 'Access-Control-Allow-Origin': pages.url, 'Content-Type': answer.contentType }
   await page.route(`${query.address}/**`, route => route.fulfill({ ...answer, headers }))
   await reads(page, 'status', /^No connection: figures as of \d\d:\d\d:\d\d$/)
   expect(await page.locator('#sales').textContent()).toBe('€55.00')

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
+import { serve } from '@tally/testkit/servers/serve'
 
 const types: Record<string, string> = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript' }
 
-export type StaticPages = { origin: string; close(): Promise<void> }
-
 /** Serves a folder on a free port of the loopback interface, as any web server would. */
-export async function serveFolder(folder: string): Promise<StaticPages> {
-  const server = createServer((request, response) => {
+export function serveFolder(folder: string) {
+  return serve((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
     const file = join(folder, pathname.endsWith('/') ? `${pathname}index.html` : pathname)
     try {
@@ -21,13 +18,4 @@ export async function serveFolder(folder: string): Promise<StaticPages> {
       response.writeHead(404).end()
     }
   })
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
 }

@@ -14,7 +14,7 @@ export async function accountOf(previous: string, { settings }: Tally, organizat
   const create = ['administrators', 'create', '--organization', organizationId, '--email', email]
   expect(await runTally(create, settings, `${password}\n`, previous)).toMatchObject({ code: 0 })
   const process = startProcess(['admin'], { ...settings, ...key }, previous)
-  const { address = '' } = await process.line(({ msg }) => msg === 'admin started')
+  const { address } = await process.started()
   const visitor = visitorAt(address)
   await visitor.post('/sign-in', { email, password })
   const page = '/account/second-factor'

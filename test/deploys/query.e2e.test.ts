@@ -1,10 +1,9 @@
 import { ask } from '@tally/testkit/processes/http'
-import type { TallyProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openBalancer, type Target } from './balancer.ts'
+import { openBalancer } from './balancer.ts'
 import { startRequests } from './requests.ts'
 
 const tally = useTally({ queries: 0, settings: { QUERY_DRAIN_MS: '3000' } })
@@ -19,24 +18,17 @@ beforeAll(async () => {
   token = await tally.key(sagra.organizationId)
 })
 
-/** A query process of this test, with the address of its operations port. */
-async function startQuery(settings = {}): Promise<Target & { process: TallyProcess }> {
-  const { process, address } = await tally.startQuery(settings)
-  const { ops = '' } = await process.line(({ msg }) => msg === 'query started')
-  return { process, address, ops }
-}
-
 test('a rolling restart of three query processes fails no request', async () => {
   const balancer = openBalancer(250)
   onTestFinished(balancer.close)
-  const queries = await Promise.all([startQuery(), startQuery(), startQuery()])
+  const queries = await Promise.all([tally.startQuery(), tally.startQuery(), tally.startQuery()])
   await Promise.all(queries.map(balancer.add))
 
   const requests = startRequests(balancer, { rate: 300, paths, token })
   for (const old of queries) {
     expect(await old.process.end('SIGTERM')).toBe(0)
     balancer.remove(old)
-    await balancer.add(await startQuery())
+    await balancer.add(await tally.startQuery())
   }
   const { sent, perSecond } = await requests.stop()
   console.info(`${sent} requests, ${perSecond} per second, ${requests.failures.length} failed`)
@@ -45,7 +37,7 @@ test('a rolling restart of three query processes fails no request', async () => 
 })
 
 test('a query process that stops says so while it still answers', async () => {
-  const { process, address, ops } = await startQuery({ QUERY_DRAIN_MS: '5000' })
+  const { process, address, ops } = await tally.startQuery({ QUERY_DRAIN_MS: '5000' })
   const ended = process.end('SIGTERM')
   await until('it is not ready', async () => (await ask(ops, '/readyz')).status === 503)
   expect((await ask(ops, '/readyz')).body.missing).toBe('stopping')

@@ -5,26 +5,23 @@ import { season } from '@tally/testkit/records/season'
 import { until } from '@tally/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
 import { accountOf, expectKept } from './account.ts'
-import { openBalancer, type Target } from './balancer.ts'
+import { openBalancer } from './balancer.ts'
 import { previousTally } from './previousVersion.ts'
 import { startRequests } from './requests.ts'
 
 const tally = useTally({ projectors: 0, queries: 0, partitions: 4, migrated: false })
-type Query = Target & { process: TallyProcess }
 
 /** Starts a process of the previous version. */
-async function start(executable: string, command: 'projector' | 'query'): Promise<Query> {
+async function start(executable: string, command: 'projector' | 'query') {
   const process = startProcess([command], tally.settings, executable)
   onTestFinished(() => void process.end())
-  const { address = '', ops = '' } = await process.line(({ msg }) => msg === `${command} started`)
-  return { process, address, ops }
+  return { process, ...(await process.started()) }
 }
 
-async function startNewQuery(): Promise<Query> {
+async function startNewQuery() {
   const query = await tally.startQuery()
   tally.queries.push(query)
-  const { ops = '' } = await query.process.line(({ msg }) => msg === 'query started')
-  return { ...query, ops }
+  return query
 }
 
 const assigned = (process: TallyProcess) =>

@@ -1,10 +1,10 @@
-import { createKey, type NewKey } from '@tally/access'
 import { openPostgres } from '@tally/schema'
 import { tally as command } from '@tally/testkit/processes/command'
 import { ask } from '@tally/testkit/processes/http'
 import { type Environment, startProcess, type TallyProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
+import { tokenOnceKnown } from '@tally/testkit/records/token'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
@@ -20,11 +20,10 @@ afterEach(async () => {
   for (const release of releases.splice(0).reverse()) await release()
 })
 
-async function start(command: string, settings: Environment): Promise<{ address: string; ops: string }> {
+async function start(command: string, settings: Environment) {
   const process = startProcess([command], { ...tally.settings, ...settings })
   started.push(process)
-  const { address = '', ops = '' } = await process.line(({ msg }) => msg === `${command} started`)
-  return { address, ops }
+  return process.started()
 }
 
 const open = (url: string) => {
@@ -37,37 +36,21 @@ const open = (url: string) => {
  * A festival whose records are sent; `says` waits until a query process answers with this many orders, live and in the
  * list.
  */
-async function newSagra(settings: Environment) {
+async function newSagra(databaseUrl: string) {
   const sagra = newFestival()
   const send = (orders: number) => tally.produce(Array.from({ length: orders }, () => sagra.order()))
   await tally.produce([sagra.organization(), sagra.event()])
   await send(3)
-  const db = open(settings.DATABASE_URL ?? '')
-  const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
-  const wanted = {
-    organizationId: sagra.organizationId,
-    name: 'test',
-    scopes,
-    eventId: null,
-    expiresAt: null,
-  }
-  const key = async () => {
-    await until('the organization is known', async () => {
-      const { rows } =
-        await sql`select 1 from organizations where organization_id = ${sagra.organizationId} and version > 0`.execute(
-          db,
-        )
-      return rows.length > 0
-    })
-    return (await createKey(db, wanted as NewKey)).token
-  }
-  const says = (address: string, token: string, orders: number) =>
+  const { redis, settings } = tally
+  const place = { db: open(databaseUrl), redis, redisPrefix: settings.REDIS_PREFIX ?? '' }
+  const token = await tokenOnceKnown(place, sagra.organizationId)
+  const says = (address: string, orders: number) =>
     until(`${orders} orders are answered`, async () => {
       const kpis = await ask(address, `${sagra.path}/analytics/kpis`, { token })
       const list = await ask(address, `${sagra.path}/orders`, { token })
       return kpis.body?.data?.totalOrders === orders && list.body?.meta?.pagination?.totalCount === orders
     })
-  return { send, key, says }
+  return { send, says }
 }
 
 test('with PgBouncer in session mode everything works, also after its restart', {
@@ -80,15 +63,14 @@ test('with PgBouncer in session mode everything works, also after its restart', 
   await start('projector', settings)
   const { address } = await start('query', settings)
   const admin = await start('admin', settings)
-  const sagra = await newSagra(settings)
-  const token = await sagra.key()
-  await sagra.says(address, token, 3)
+  const sagra = await newSagra(settings.DATABASE_URL)
+  await sagra.says(address, 3)
   expect((await ask(admin.ops, '/readyz')).status).toBe(200)
   expect(await command(['verify'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
 
   await pooler.restart()
   await sagra.send(2)
-  await sagra.says(address, token, 5)
+  await sagra.says(address, 5)
 })
 
 test('of several hosts Tally uses the writable one, and after a failover its successor', {
@@ -106,9 +88,8 @@ test('of several hosts Tally uses the writable one, and after a failover its suc
   const own = { ...settings, KAFKA_GROUP_ID: `${tally.settings.KAFKA_GROUP_ID}-pair` }
   await start('projector', own)
   const { address } = await start('query', own)
-  const sagra = await newSagra(settings)
-  const token = await sagra.key()
-  const counted = async (orders: number) => sagra.says(address, token, orders)
+  const sagra = await newSagra(settings.DATABASE_URL)
+  const counted = async (orders: number) => sagra.says(address, orders)
   await counted(3)
 
   const before = open(pair.primary.url)

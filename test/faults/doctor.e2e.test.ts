@@ -142,13 +142,12 @@ test('topics that refuse large records are named with the command that changes e
 })
 
 test('with all parts down, one of which hangs, each fails its own line, and the others say why they are skipped', async () => {
-  const [host = '', port] = installation.kafka.brokers.split(':')
-  const hanging = await openRelay({ host, port: Number(port) })
+  const hanging = await openRelay(`kafka://${installation.kafka.brokers}`)
   steps.push(hanging.close)
   hanging.stall()
   const DATABASE_URL = 'postgres://u:hidden@127.0.0.1:1/tally'
   const REDIS_URL = 'redis://:hidden@127.0.0.1:1'
-  const down = await run({ KAFKA_BROKERS: `${host}:${hanging.port}`, DATABASE_URL, REDIS_URL }, '--json')
+  const down = await run({ KAFKA_BROKERS: `127.0.0.1:${hanging.port}`, DATABASE_URL, REDIS_URL }, '--json')
   const lines = down.lines.map(line => JSON.parse(line) as Checked)
   expect(complaints(lines)).toEqual(['fail kafka', 'fail postgres', 'fail redis'])
   expect(lines.filter(({ state }) => state === 'skip').map(({ found }) => found.slice(0, 12))).toEqual(

@@ -38,13 +38,11 @@ const credentials = `${user.username}:${encodeURIComponent(user.password)}@`
 
 /** Starts a projector and a query process; resolves with the addresses of the query process and of its ops port. */
 async function start(settings: Environment): Promise<{ address: string; ops: string }> {
-  const [, query] = ['projector', 'query'].map(command => {
-    const process = startProcess([command], { ...tally.settings, ...settings })
-    started.push(process)
-    return process
-  })
-  const { address = '', ops = '' } = (await query?.line(({ msg }) => msg === 'query started')) ?? {}
-  return { address, ops }
+  const [projector, query] = ['projector', 'query'].map(command =>
+    startProcess([command], { ...tally.settings, ...settings }),
+  ) as [TallyProcess, TallyProcess]
+  started.push(projector, query)
+  return query.started()
 }
 
 /** Produces one more order. */

@@ -15,11 +15,9 @@ let known = 0
 
 beforeAll(async () => {
   const { redisUrl } = inject('servers')
-  const url = new URL(redisUrl.split(',')[0] as string)
-  relay = await openRelay({ host: url.hostname, port: Number(url.port) })
-  url.host = `127.0.0.1:${relay.port}`
+  relay = await openRelay(redisUrl)
   // The projector reaches Redis through the relay, query processes directly.
-  tally = await startTally({ queries: 0, settings: { REDIS_URL: url.href } })
+  tally = await startTally({ queries: 0, settings: { REDIS_URL: relay.through(redisUrl) } })
   await sell()
   await tally.produce([sagra.organization(), sagra.event()])
   await tally.settle()

@@ -20,30 +20,28 @@ const relays = {} as Record<'postgres' | 'redis' | 'kafka', Relay>
 const started: TallyProcess[] = []
 
 beforeAll(async () => {
-  const { DATABASE_URL = '', REDIS_URL = '' } = tally.settings
-  for (const [part, url] of Object.entries({ postgres: DATABASE_URL, redis: REDIS_URL })) {
-    const { hostname, port } = new URL(url)
-    relays[part as 'postgres' | 'redis'] = await openRelay({ host: hostname, port: Number(port) })
-  }
+  const { DATABASE_URL = '', REDIS_URL = '', KAFKA_BROKERS = '' } = tally.settings
+  relays.postgres = await openRelay(DATABASE_URL)
+  relays.redis = await openRelay(REDIS_URL)
+  relays.kafka = await openRelay(`kafka://${KAFKA_BROKERS}`)
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])
   token = await tally.key(sagra.organizationId)
   expect((await tally.get(`${sagra.path}/analytics/kpis`, { token })).status).toBe(200)
 })
 afterEach(async () => {
   for (const process of started.splice(0)) await process.end()
-  for (const part of ['postgres', 'redis'] as const) await relays[part].mend()
+  for (const relay of Object.values(relays)) await relay.mend()
 })
 afterAll(async () => {
   for (const relay of Object.values(relays)) await relay.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
-const through = (url: string | undefined, { port }: Relay, hostname = '127.0.0.1') =>
-  Object.assign(new URL(url ?? ''), { hostname, port: String(port) }).href
 const postgresThrough = (hostname?: string): Environment => ({
-  DATABASE_URL: through(tally.settings.DATABASE_URL, relays.postgres, hostname),
+  DATABASE_URL: relays.postgres.through(tally.database.url, hostname),
 })
-const redisThrough = (): Environment => ({ REDIS_URL: through(tally.settings.REDIS_URL, relays.redis) })
+const redisThrough = () => ({ REDIS_URL: relays.redis.through(tally.settings.REDIS_URL ?? '') })
+const kafkaThrough = () => ({ KAFKA_BROKERS: `127.0.0.1:${relays.kafka.port}` })
 
 /** Starts a process and asks its ops port, which must be open before anything else. */
 async function start(command: 'projector' | 'query' | 'admin', settings: Environment) {
@@ -110,13 +108,8 @@ test('a projector whose Postgres name stops resolving while it works continues',
 
 test('a projector that starts before Postgres and Kafka becomes ready without a restart when both are up', async () => {
   await relays.postgres.cut()
-  const [host = '', port] = (tally.settings.KAFKA_BROKERS ?? '').split(':')
-  const kafka = await openRelay({ host, port: Number(port) })
-  await kafka.cut()
-  const projector = await start('projector', {
-    ...postgresThrough(),
-    KAFKA_BROKERS: `127.0.0.1:${kafka.port}`,
-  })
+  await relays.kafka.cut()
+  const projector = await start('projector', { ...postgresThrough(), ...kafkaThrough() })
   await projector.untilWaits('Postgres')
   await projector.untilWaits('Kafka')
   expect((await projector.ready()).body.missing).toMatch(/^waiting for Postgres \(.+\) and Kafka \(.+\)$/)
@@ -124,16 +117,14 @@ test('a projector that starts before Postgres and Kafka becomes ready without a 
   await projector.process.line(({ msg = '' }) => msg.startsWith('Postgres answers again'))
   expect((await projector.ready()).status).toBe(503)
   expect(await projector.live()).toBe(200)
-  await kafka.mend()
+  await relays.kafka.mend()
   await projector.untilReady()
-  await projector.process.end()
-  await kafka.close()
 })
 
 test('a query process whose Postgres is down is ready, answers from Redis, and lists orders once Postgres is up', async () => {
   await relays.postgres.cut()
   const query = await start('query', postgresThrough())
-  const { address = '' } = await query.process.line(({ msg }) => msg === 'query started')
+  const { address } = await query.process.started()
   const { status, body } = await ask(address, `${sagra.path}/analytics/kpis`, { token })
   expect([status, body.data?.totalOrders]).toEqual([200, 2])
   expect((await ask(address, `${sagra.path}/orders`, { token })).status).toBe(503)
@@ -152,7 +143,7 @@ test.each(['refuses', 'hangs'])(
     if (how === 'refuses') await relays.redis.cut()
     else relays.redis.stall()
     const query = await start('query', redisThrough())
-    const { address = '' } = await query.process.line(({ msg }) => msg === 'query started')
+    const { address } = await query.process.started()
     for (const path of ['', '/analytics/kpis', '/orders'])
       expect((await ask(address, sagra.path + path, { token })).status).toBe(200)
     expect((await query.ready()).status, 'Postgres is enough').toBe(200)
@@ -163,7 +154,7 @@ test('a query process without Redis and Postgres is live, answers 503, and is re
   await relays.redis.cut()
   await relays.postgres.cut()
   const query = await start('query', { ...postgresThrough(), ...redisThrough() })
-  const { address = '' } = await query.process.line(({ msg }) => msg === 'query started')
+  const { address } = await query.process.started()
   expect((await ask(address, sagra.path, { token })).status).toBe(503)
   const { status, body } = await query.ready()
   expect({ status, missing: body.missing }).toEqual({
@@ -198,28 +189,19 @@ test('the administration area without Postgres is live, shows it, and is ready o
 test.each(['projector', 'query', 'admin'] as const)(
   'a %s that waits for hanging parts exits with 0 within 10 s of a SIGTERM',
   async command => {
-    relays.postgres.stall()
-    relays.redis.stall()
-    const [host = '', port] = (tally.settings.KAFKA_BROKERS ?? '').split(':')
-    const kafka = await openRelay({ host, port: Number(port) })
-    kafka.stall()
-    const waiting = await start(command, {
-      ...postgresThrough(),
-      ...redisThrough(),
-      KAFKA_BROKERS: `127.0.0.1:${kafka.port}`,
-    })
+    for (const relay of Object.values(relays)) relay.stall()
+    const waiting = await start(command, { ...postgresThrough(), ...redisThrough(), ...kafkaThrough() })
     await waiting.untilWaits('Postgres')
     const began = performance.now()
     expect(await waiting.process.end()).toBe(0)
     expect(performance.now() - began).toBeLessThan(10_000)
-    await kafka.close()
   },
 )
 
 test('a missing schema ends a process that waited for Postgres, with the command to run', async () => {
   const empty = await freshDatabase({ migrated: false })
   await relays.postgres.cut()
-  const settings = { DATABASE_URL: through(empty.url, relays.postgres) }
+  const settings = { DATABASE_URL: relays.postgres.through(empty.url) }
   const all = await Promise.all(
     (['projector', 'query', 'admin'] as const).map(command => start(command, settings)),
   )

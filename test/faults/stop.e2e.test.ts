@@ -15,12 +15,11 @@ let settings: Record<string, string>
 let projector: TallyProcess
 
 beforeAll(async () => {
-  const { hostname, port } = new URL(tally.settings.DATABASE_URL ?? '')
-  relay = await openRelay({ host: hostname, port: Number(port) })
-  const url = Object.assign(new URL(tally.settings.DATABASE_URL ?? ''), { port: String(relay.port) })
-  settings = { ...tally.settings, DATABASE_URL: url.href }
+  const { url } = tally.database
+  relay = await openRelay(url)
+  settings = { ...tally.settings, DATABASE_URL: relay.through(url) }
   projector = startProcess(['projector'], settings)
-  await projector.line(({ msg }) => msg === 'projector started')
+  await projector.started()
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])
 })
 afterAll(async () => {

@@ -65,7 +65,7 @@ test.each([3_600, -3_600])(
     expect(await hasWrongClocks(() => {})).toBe(true)
     for (const projector of tally.projectors.splice(0)) await projector.end('SIGTERM')
     const wrong = startProcess(['projector'], { ...tally.settings, ...wrongClock(folder, seconds).env })
-    await wrong.line(({ msg }) => msg === 'projector started')
+    await wrong.started()
     const startedMs = Date.now()
     const { orders } = await kpis()
     await tally.produce([sagra.order()])

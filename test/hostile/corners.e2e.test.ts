@@ -18,14 +18,13 @@ beforeAll(async () => {
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const key = `X-Api-Key: ${await tally.key(festival.organizationId)}`
   const [query] = tally.queries as [(typeof tally.queries)[0]]
-  const { ops = '' } = await query.process.line(({ msg }) => msg === 'query started')
   const { address } = await tally.startAdmin()
   Object.assign(servers, {
     'the API': { address: query.address, get: getOf(poll, [key]) },
     'the list of the API': { address: query.address, get: getOf('/api/v1/events', [key]) },
     'a page of the API': { address: query.address, get: getOf('/problems/unauthorized') },
     'the administration area': { address, get: getOf('/sign-in') },
-    'the operations port': { address: ops, get: getOf('/livez') },
+    'the operations port': { address: query.ops, get: getOf('/livez') },
   })
 })
 

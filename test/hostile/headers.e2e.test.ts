@@ -1,4 +1,3 @@
-import { startProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
@@ -14,16 +13,13 @@ beforeAll(async () => {
   await tally.count([festival.organization(), festival.event(), festival.order()])
   token = await tally.key(festival.organizationId)
   const [query] = tally.queries as [(typeof tally.queries)[0]]
-  const { ops: queryOps = '' } = await query.process.line(({ msg }) => msg === 'query started')
-  const admin = startProcess(['admin'], { ...tally.settings, ADMIN_PORT: '0', OPS_PORT: '0' })
-  const started = await admin.line(({ msg }) => msg === 'admin started')
+  const admin = await tally.startAdmin()
   Object.assign(servers, {
     query: query.address,
-    'operations of query': queryOps,
-    admin: started.address,
-    'operations of admin': started.ops,
+    'operations of query': query.ops,
+    admin: admin.address,
+    'operations of admin': admin.ops,
   })
-  return async () => void (await admin.end())
 })
 
 const paths: Record<string, string[]> = {

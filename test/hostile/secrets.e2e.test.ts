@@ -97,8 +97,8 @@ test('a token or password appears only at its owner', { timeout: 600_000 }, asyn
 async function runEverything(): Promise<void> {
   const projector = startProcess(['projector'], withPasswords)
   const query = startProcess(['query'], withPasswords)
-  const { ops: projectorOps = '' } = await projector.line(({ msg }) => msg === 'projector started')
-  const { address = '', ops = '' } = await query.line(({ msg }) => msg === 'query started')
+  const { ops: projectorOps } = await projector.started()
+  const { address, ops } = await query.started()
   await tally.count([
     festival.organization(),
     festival.event(),
@@ -148,7 +148,7 @@ async function useArea(): Promise<void> {
   )
   outputs.administratorsCreate = JSON.stringify(created)
   const admin = startProcess(['admin'], { ...withPasswords, LOG_LEVEL: 'trace' })
-  const { address = '', ops = '' } = await admin.line(({ msg }) => msg === 'admin started')
+  const { address, ops } = await admin.started()
   const who = { email: 'anna@example.org', password: password('anna'), wrong: password('not-anna') }
   const { pages, ...secrets } = await useAdministration(address, who)
   area = secrets

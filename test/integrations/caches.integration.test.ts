@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
+import { serve } from '@tally/testkit/servers/serve'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { conversationsOf } from '../hostile/differential/conversations.ts'
@@ -20,9 +18,7 @@ const [one, two, limited] = [newFestival(), newFestival(), newFestival()]
 const keys: Record<string, string> = {}
 const backends: Record<string, string> = {}
 const caches = new Map<string, InFront>()
-
-/** A server as Tally was: nothing says that its 404s belong to one client. */
-const careless = createServer((_request, response) => response.writeHead(404).end('not yours'))
+let careless: Awaited<ReturnType<typeof serve>> | undefined
 
 beforeAll(async () => {
   await tally.count([
@@ -39,18 +35,19 @@ beforeAll(async () => {
     DATABASE_URL: 'postgres://tally:x@127.0.0.1:1/tally',
     REDIS_URL: 'redis://127.0.0.1:1',
   })
-  await once(careless.listen(0, '127.0.0.1'), 'listening')
+  // A server as Tally was: nothing says that its 404s belong to one client.
+  careless = await serve((_request, response) => response.writeHead(404).end('not yours'))
   Object.assign(backends, {
     api: query.address,
     down: down.address,
     admin: (await tally.startAdmin()).address,
-    operations: (await query.process.line(({ msg }) => msg === 'query started')).ops,
-    careless: `http://127.0.0.1:${(careless.address() as AddressInfo).port}`,
+    operations: query.ops,
+    careless: careless.url,
   })
 })
 afterAll(async () => {
   for (const { stop } of caches.values()) await stop()
-  careless.close()
+  careless?.close()
 })
 
 const names = { nginx: 'cachingNginx', Varnish: 'cachingVarnish' } as const

@@ -1,11 +1,9 @@
-import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
 import { burger, newFestival, water } from '@tally/testkit/records/festival'
+import { serve } from '@tally/testkit/servers/serve'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
 import { pythonPrograms } from '#infra/install/pythonPackages.ts'
@@ -84,10 +82,9 @@ test.for([
   { status: 200, body: '{"data":null,"meta":null}' },
   { status: 200, body: '{"data":"ok","meta":{"page":1}}' },
 ])('no sensor has a figure of the answer $status $body, which is not of Tally', async ({ status, body }) => {
-  const foreign = createServer((_, response) => response.writeHead(status).end(body)).listen(0, '127.0.0.1')
-  await once(foreign, 'listening')
-  writeSecrets('any', `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`)
-  const states = await readSensors().finally(() => foreign.close())
+  const foreign = await serve((_, response) => response.writeHead(status).end(body))
+  writeSecrets('any', foreign.url)
+  const states = await readSensors().finally(foreign.close)
   expect(new Set(Object.values(states))).toEqual(new Set(['unavailable']))
 })
 

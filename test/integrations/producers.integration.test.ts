@@ -4,7 +4,7 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newEventId } from '@tally/testkit/records/records'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { connectForTest } from '@tally/testkit/servers/kafka'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
 import { haveJars, jarsFolder } from '#infra/install/kafkaJars.ts'
 import { pythonPrograms } from '#infra/install/pythonPackages.ts'
@@ -104,7 +104,7 @@ function oneOfEachPartition(): string[] {
 
 /** Every record of the topics, with the place that is its own; in the order of topic, partition and offset. */
 async function allRecords() {
-  const kafka = connectForTest(inject('servers').kafkaBrokers)
+  const kafka = connectForTest()
   const { organizations, events, orders, refunds } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
   const all = []
   for (const topic of [organizations, events, orders, refunds])

@@ -14,7 +14,6 @@ import { writeKafkaTransactions } from '#infra/install/kafkaTools.ts'
 import { programPath } from '#infra/install/programs.ts'
 import { rows } from '../../infra/monitoring/board/rows.ts'
 import { startExporters } from './exporters.ts'
-import { opsOf } from './ops.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { openIncidents, runbookBlocks } from './runbook.ts'
 import { startTlsServer } from './tlsServer.ts'
@@ -57,19 +56,19 @@ beforeAll(async () => {
   const [redisUrl = ''] = (tally.settings.REDIS_URL ?? '').split(',')
   const exporters = await startExporters({ redisUrl, tls: tls.host, authority: tls.certificate }, folder)
   releases.push(exporters.stop)
-  const services = { projector: tally.projectors[0], query: tally.queries[0]?.process, admin: admin.process }
-  const jobs = Object.entries(services).map(async ([name, process]) => ({
+  const services = { projector: await tally.projectors[0]?.started(), query: tally.queries[0], admin }
+  const jobs = Object.entries(services).map(([name, service]) => ({
     name,
-    target: new URL(await opsOf(process)).host,
+    target: new URL(service?.ops ?? '').host,
   }))
-  prometheus = await startPrometheus([...(await Promise.all(jobs)), ...exporters.jobs], folder)
+  prometheus = await startPrometheus([...jobs, ...exporters.jobs], folder)
   releases.push(prometheus.stop)
   env = {
     PATH: [dirname(program), folder, process.env.PATH].join(delimiter),
     NODE_COMPILE_CACHE: compiledFolder,
     ...tally.settings,
-    QUERY: await opsOf(tally.queries[0]?.process),
-    ADMIN: await opsOf(admin.process),
+    QUERY: tally.queries[0]?.ops ?? '',
+    ADMIN: admin.ops,
     API: `https://${tls.host}`,
     TLS: tls.host,
     // redis-cli takes a URL without a user for one of an empty name.

@@ -4,7 +4,6 @@ import type { newFestival } from '@tally/testkit/records/festival'
 import { beginTransaction, deleteBefore } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { type Block, readBlocks } from '../clients/blocks.ts'
-import { opsOf } from './ops.ts'
 
 type Festival = ReturnType<typeof newFestival>
 type Listed = { topic: string; partition: number; applied: number; logEnd: number; state: string }
@@ -83,7 +82,7 @@ export function openIncidents(tally: Tally, festival: Festival) {
       else if (exit === 2 && text.includes('offsets skip')) await fallBehind()
       else if (!text.includes('offsets skip')) await start()
       return {
-        PROJECTOR: await opsOf(tally.projectors.at(-1)),
+        PROJECTOR: (await tally.projectors.at(-1)?.started())?.ops ?? '',
         ...(text.includes('$ID') && { ID: await deadLetter() }),
         ...(text.includes('$PARTITION') &&
           (text.includes('kafka-transactions.sh') ? await holdBack() : await place())),

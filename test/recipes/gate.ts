@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
+import { serve } from '@tally/testkit/servers/serve'
 
 /** One request that passed, and how it was answered. */
 type Passed = { path: string; headers: IncomingHttpHeaders; status: number; at: number }
@@ -11,14 +11,14 @@ export type Gate = {
   passed: Passed[]
   /** The next request gets this answer in place of Tally's. */
   answerNext: (answer: Foreign) => void
-  close: () => Promise<void>
+  close: () => void
 }
 
 /** An address in front of the API: it notes each request, and can answer one itself. */
 export async function openGate(api: string): Promise<Gate> {
   const passed: Passed[] = []
   let foreign: Foreign | undefined
-  const server = createServer(async (request, response) => {
+  const { url, close } = await serve(async (request, response) => {
     const { url: path = '', headers } = request
     const note = (status: number) => void passed.push({ path, headers, status, at: performance.now() })
     if (foreign !== undefined) {
@@ -36,17 +36,8 @@ export async function openGate(api: string): Promise<Gate> {
     response.writeHead(reply.status, Object.fromEntries(answered)).end(await reply.text())
     note(reply.status)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    passed,
-    answerNext: answer => {
-      foreign = answer
-    },
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+  const answerNext = (answer: Foreign) => {
+    foreign = answer
   }
+  return { url, passed, answerNext, close }
 }

@@ -86,8 +86,6 @@ beforeAll(async () => {
   const [query] = tally.queries
   const [projector] = tally.projectors
   if (query === undefined || projector === undefined) throw new Error('Tally has not started')
-  const opsOf = async (process: typeof projector) =>
-    (await process.line(({ ops }) => ops !== undefined)).ops ?? ''
 
   const cookie = `Cookie: tally_session=${session}`
   const live = `/live/stream?eventId=${festival.eventId}&day=${saturday}`
@@ -108,9 +106,9 @@ beforeAll(async () => {
   }
   targets.stream = { ...area, targets: [live] }
   const ops = { targets: ['/metrics'], key: '', poll: { path: '/livez', headers: {} } }
-  targets.queryOps = { pid: query.process.pid, address: await opsOf(query.process), ...ops }
-  targets.projectorOps = { pid: projector.pid, address: await opsOf(projector), ...ops }
-  targets.adminOps = { pid: admin.process.pid, address: await opsOf(admin.process), ...ops }
+  targets.queryOps = { pid: query.process.pid, address: query.ops, ...ops }
+  targets.projectorOps = { pid: projector.pid, address: (await projector.started()).ops, ...ops }
+  targets.adminOps = { pid: admin.process.pid, address: admin.ops, ...ops }
 })
 afterAll(() => {
   if (rows.length > 0) console.table(rows)

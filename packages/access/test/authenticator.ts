@@ -3,7 +3,7 @@ import { openPostgres } from '@tally/schema'
 import { addKey, addOrganization } from '@tally/testkit/records/rows'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
-import { openRelay, type Relay } from '@tally/testkit/servers/relay'
+import { openRelay } from '@tally/testkit/servers/relay'
 import { expect, inject, vi } from 'vitest'
 import { type Authenticator, openAuthenticator } from '../authentication/authenticator.ts'
 import type { NewKey } from '../keys/store.ts'
@@ -18,10 +18,10 @@ const logger = { debug: () => {}, info: () => {}, warn: () => {} }
 export async function openAuthenticatorHarness() {
   const database = await freshDatabase()
   const organizationId = await addOrganization(database.db)
-  const postgresRelay = await openRelay(addressOf(database.url, 5432))
-  const redisRelay = await openRelay(addressOf(inject('servers').redisUrl, 6379))
+  const postgresRelay = await openRelay(database.url)
+  const redisRelay = await openRelay(inject('servers').redisUrl)
   let lookUps = 0
-  const db = openPostgres(through(database.url, postgresRelay), {
+  const db = openPostgres(postgresRelay.through(database.url), {
     name: 'test',
     max: 5,
     statementTimeoutMs: 1_000,
@@ -34,7 +34,7 @@ export async function openAuthenticatorHarness() {
     transformResult: async ({ result }) => result,
   })
   const options = { name: 'test', commandTimeoutMs: 100, onError: () => {} }
-  const redis = openWholeRedis(through(inject('servers').redisUrl, redisRelay), options)
+  const redis = openWholeRedis(redisRelay.through(inject('servers').redisUrl), options)
   const direct = openWholeRedis(inject('servers').redisUrl, { ...options, commandTimeoutMs: 60_000 })
   await vi.waitFor(() => expect([redis.status, direct.status]).toEqual(['ready', 'ready']), 120_000)
   const opened: Authenticator[] = []
@@ -93,14 +93,3 @@ export async function timed<T>(work: () => T | Promise<T>): Promise<{ result: T;
 }
 
 const newKeys = () => allKeys(`test-${randomBytes(6).toString('hex')}`)
-
-function addressOf(url: string, port: number) {
-  const parsed = new URL(url)
-  return { host: parsed.hostname, port: Number(parsed.port || port) }
-}
-
-function through(url: string, relay: Relay): string {
-  const parsed = new URL(url)
-  parsed.host = `127.0.0.1:${relay.port}`
-  return parsed.href
-}

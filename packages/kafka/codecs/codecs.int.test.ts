@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { connectForTest, newTopic, readForTest, sendAll } from '@tally/testkit/servers/kafka'
+import { connectForTest, logOf, newTopic, readForTest, sendAll } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 
-const brokers = inject('servers').kafkaBrokers
 const { None, ZSTD } = kafkajs.CompressionTypes
 const values = Array.from({ length: 300 }, (_, i) =>
   i % 3 === 0
@@ -17,7 +16,7 @@ const values = Array.from({ length: 300 }, (_, i) =>
 test.each(['gzip', 'snappy', 'lz4', 'zstd', 'uncompressed'])(
   'what the broker packed as %s is read',
   async type => {
-    const connection = connectForTest(brokers)
+    const connection = connectForTest()
     const topic = await newTopic(connection, { config: { 'compression.type': type } })
     await sendAll(
       connection,
@@ -36,8 +35,7 @@ test.each([
   ['zstd', ZSTD, 'gzip'],
   ['nothing', None, 'gzip'],
 ])('what was packed here as %s is read by the broker', async (_, compression, brokerType) => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { config: { 'compression.type': brokerType } })
+  const { connection, topic } = await logOf([], { config: { 'compression.type': brokerType } })
   const producer = inside(connection).kafka.producer()
   await producer.connect()
   await producer.send({ topic, compression, messages: values.map(value => ({ key: null, value })) })

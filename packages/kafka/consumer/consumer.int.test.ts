@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   connectForTest,
+  logOf,
   newTopic,
   readForTest,
   sendAll,
@@ -10,15 +11,11 @@ import {
   texts,
 } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 
-const brokers = inject('servers').kafkaBrokers
-
 test('a group that has committed nothing reads from the first record', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a', 'b']))
+  const { connection, topic } = await logOf(['a', 'b'])
   const { records, batches, consumer } = await readForTest(connection, { topics: [topic] })
   await until('both are read', () => records.length === 2)
   expect(batches[0]).toMatchObject({ topic, partition: 0, from: 0, highWatermark: 2 })
@@ -27,8 +24,7 @@ test('a group that has committed nothing reads from the first record', async () 
 })
 
 test('a consumer that is stopped while it connects or joins leaves all partitions to the others', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(connection, [...texts(topic, ['a'], 0), ...texts(topic, ['b'], 1)])
   const stops = [0, 2, 4, 6, 8, 12, 16, 24, 32, 64].map(async afterMs => {
     const groupId = `group-${randomUUID()}`
@@ -42,8 +38,7 @@ test('a consumer that is stopped while it connects or joins leaves all partition
 })
 
 test('a batch that fails is tried again, in order, while other partitions go on', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(connection, [...texts(topic, ['a0', 'a1'], 0), ...texts(topic, ['b0'], 1)])
   let failing = true
   let tries = 0
@@ -65,9 +60,7 @@ test('a batch that fails is tried again, in order, while other partitions go on'
 })
 
 test('an offset that onBatch returns is read on from', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a', 'b', 'c', 'd']))
+  const { connection, topic } = await logOf(['a', 'b', 'c', 'd'])
   let sought = false
   const { batches } = await readForTest(connection, {
     topics: [topic],
@@ -82,9 +75,7 @@ test('an offset that onBatch returns is read on from', async () => {
 })
 
 test('the offsets that onAssigned gives count, not those of the group', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
+  const { connection, topic } = await logOf(['a', 'b', 'c'])
   const { batches } = await readForTest(connection, {
     topics: [topic],
     onAssigned: async () => startAt(topic, 2),
@@ -94,9 +85,7 @@ test('the offsets that onAssigned gives count, not those of the group', async ()
 })
 
 test('a start that cannot be found is asked for again, and no batch comes before', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a', 'b']))
+  const { connection, topic } = await logOf(['a', 'b'])
   let tries = 0
   const { batches } = await readForTest(connection, {
     topics: [topic],
@@ -111,8 +100,7 @@ test('a start that cannot be found is asked for again, and no batch comes before
 })
 
 test('a consumer that stops finishes its batch, commits it, and hands over at once', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const groupId = `group-${randomUUID()}`
   await sendAll(connection, texts(topic, ['a', 'b']))
   const begun = Promise.withResolvers<void>()
@@ -146,8 +134,7 @@ test('a consumer that stops finishes its batch, commits it, and hands over at on
 })
 
 test('two members share the shards, a third without any stays ready', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   const other = await newTopic(connection, { partitions: 2 })
   const groupId = `group-${randomUUID()}`
   const members = await Promise.all(
@@ -166,8 +153,7 @@ test('two members share the shards, a third without any stays ready', async () =
 })
 
 test('a long batch keeps its membership: heartbeats go on while it is worked on', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const groupId = `group-${randomUUID()}`
   await sendAll(connection, texts(topic, ['a']))
   let joins = 0
@@ -189,8 +175,7 @@ test('a long batch keeps its membership: heartbeats go on while it is worked on'
 })
 
 test('a batch that is being processed when its partition is revoked learns of it, and still counts', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   const groupId = `group-${randomUUID()}`
   await sendAll(connection, texts(topic, ['a']))
   let heardStale = false
@@ -215,7 +200,7 @@ test('a batch that is being processed when its partition is revoked learns of it
 })
 
 test('a consumer has begun as soon as it knows where its partitions begin', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const starts = Promise.withResolvers<undefined>()
   const { consumer } = await readForTest(connection, {
     topics: [await newTopic(connection)],
@@ -228,8 +213,7 @@ test('a consumer has begun as soon as it knows where its partitions begin', asyn
 })
 
 test('partitions that are added are read without a restart', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const { records, consumer } = await readForTest(connection, { topics: [topic], metadataMaxAgeMs: 500 })
   await until('it has joined', () => consumer.state().joined)
   await inside(connection).admin.use(admin =>
@@ -241,8 +225,7 @@ test('partitions that are added are read without a restart', async () => {
 })
 
 test('lag tools see the offsets that the consumer has committed', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const groupId = `group-${randomUUID()}`
   await sendAll(connection, texts(topic, ['a', 'b', 'c']))
   await readForTest(connection, { topics: [topic], groupId })

@@ -1,7 +1,6 @@
 import {
-  connectForTest,
   deleteBefore,
-  newTopic,
+  logOf,
   readForTest,
   sendAll,
   startAt,
@@ -9,13 +8,10 @@ import {
   texts,
 } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, test } from 'vitest'
-
-const brokers = inject('servers').kafkaBrokers
+import { expect, test } from 'vitest'
 
 test('a busy partition does not keep the others from being fetched', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   const busy = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   await sendAll(connection, texts(topic, ['a0'], 0))
@@ -45,8 +41,7 @@ test('a busy partition does not keep the others from being fetched', async () =>
 })
 
 test('a batch that waited for one that failed is fetched again after it', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   const busy = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   let tries = 0
@@ -76,8 +71,7 @@ test('a batch that waited for one that failed is fetched again after it', async 
 })
 
 test('a held partition is not read until it is resumed, and continues at the offset that was sought', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(connection, texts(topic, ['a0', 'a1', 'a2'], 0))
   const { records, consumer } = await readForTest(connection, { topics: [topic] })
   await until('it is read', () => records.length === 3)
@@ -93,8 +87,7 @@ test('a held partition is not read until it is resumed, and continues at the off
 })
 
 test('a partition that onAssigned holds is not read, others are, also after a rebalance', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(connection, [...texts(topic, ['a0'], 0), ...texts(topic, ['b0'], 1)])
   let joins = 0
   const groupId = topic
@@ -117,8 +110,7 @@ test('a partition that onAssigned holds is not read, others are, also after a re
 })
 
 test('an offset outside the log is reported, that partition is held, and the others go on', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(connection, [...texts(topic, ['a0', 'a1', 'a2'], 0), ...texts(topic, ['b0'], 1)])
   await deleteBefore(connection, { topic, partition: 0, offset: 2 })
   const told: object[] = []

@@ -8,17 +8,15 @@ import {
   texts,
 } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { logEnds } from '../log/logEnds.ts'
 import { partitionKey, type TopicPartition } from '../topics/topicPartition.ts'
 import type { LogIdentity } from '../types.ts'
 
-const brokers = inject('servers').kafkaBrokers
-
 /** Two topics with a record each, and a consumer that fetches what `checked` names. */
 async function given() {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const [one, other] = [await newTopic(connection), await newTopic(connection)]
   const identityOf = async (topic: string): Promise<LogIdentity> => {
     const log = (await logEnds(connection, [{ topic, partition: 0 }])).get(topic)?.get(0)

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { connectForTest, newTopic, producerForTest, readForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Consumer } from '../types.ts'
 
-const brokers = inject('servers').kafkaBrokers
 const shards = 30
 const members = 5
 /** How often a record is sent to each partition. */
@@ -12,7 +11,7 @@ const everyMs = 100
 
 /** Two co-partitioned topics under a steady load, and a group that reads them; a shard is a partition of both. */
 async function given() {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const topics = [
     await newTopic(connection, { partitions: shards }),
     await newTopic(connection, { partitions: shards }),

@@ -1,8 +1,16 @@
 import { createRequire } from 'node:module'
 import { zstdCompressSync } from 'node:zlib'
-import { connectForTest, newTopic, readForTest, sendAll, textOf, texts } from '@tally/testkit/servers/kafka'
+import {
+  connectForTest,
+  logOf,
+  newTopic,
+  readForTest,
+  sendAll,
+  textOf,
+  texts,
+} from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import { UndecodableBatchError } from '../errors.ts'
@@ -11,7 +19,6 @@ import { readBack } from '../log/readBack.ts'
 import { readRecordAt } from '../log/readRecordAt.ts'
 import { readTopic } from '../log/readTopic.ts'
 
-const brokers = inject('servers').kafkaBrokers
 const damagedText = 'to be damaged on its way'
 
 type Connection = { processData(bytes: Buffer): unknown }
@@ -75,9 +82,7 @@ const faults = [
 ] as const
 
 test.each(faults)('a batch that %s is fetched again, and nothing is reported', async (_, begin) => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a']))
+  const { connection, topic } = await logOf(['a'])
   await sendAll(connection, texts(topic, [damagedText]))
   const errors: unknown[] = []
   const { happened } = begin()
@@ -90,8 +95,7 @@ test.each(faults)('a batch that %s is fetched again, and nothing is reported', a
 })
 
 test.each(faults)('reads outside of a group fetch a batch that %s again, too', async (_, begin) => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const of = { topic, partition: 0 }
   await sendAll(connection, texts(topic, ['a']))
   await sendAll(connection, texts(topic, [damagedText]))
@@ -110,15 +114,13 @@ test.each(faults)('reads outside of a group fetch a batch that %s again, too', a
 })
 
 test('a batch that a second fetch finds damaged too is reported by reads outside of a group', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, [damagedText]))
+  const { connection, topic } = await logOf([damagedText])
   damage(2)
   await expect(all(readTopic(connection, topic))).rejects.toThrow(UndecodableBatchError)
 })
 
 test('a damaged batch stops only its own partition, after the records before it, and is read once it is intact again', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const [topic, other] = [await newTopic(connection, { partitions: 2 }), await newTopic(connection)]
   await sendAll(connection, texts(topic, ['a', 'b'], 0))
   await sendAll(connection, texts(topic, [damagedText, damagedText], 0))
@@ -144,8 +146,7 @@ test('a damaged batch stops only its own partition, after the records before it,
 })
 
 test('a batch of several Zstandard frames, which brokers take, is read whole', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const { ZSTD } = kafkajs.CompressionTypes
   const usual = kafkajs.CompressionCodecs[ZSTD]
   kafkajs.CompressionCodecs[ZSTD] = () => ({

@@ -1,14 +1,12 @@
-import { connectForTest, deleteBefore, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
-import { expect, inject, test } from 'vitest'
+import { deleteBefore, logOf } from '@tally/testkit/servers/kafka'
+import { expect, test } from 'vitest'
 import { judgeLogs, type LogPosition } from './judgeLogs.ts'
 import { logEnds } from './logEnds.ts'
 import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
 
 /** A log of ten records from which `deleted` were deleted, and what a position in it is judged to be. */
 async function given({ deleted = 0 } = {}) {
-  const connection = connectForTest(inject('servers').kafkaBrokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, [...'abcdefghij']))
+  const { connection, topic } = await logOf([...'abcdefghij'])
   if (deleted > 0) await deleteBefore(connection, { topic, partition: 0, offset: deleted })
   const of = { topic, partition: 0 }
   const topicId = (await logEnds(connection, [of])).get(topic)?.get(0)?.topicId ?? null

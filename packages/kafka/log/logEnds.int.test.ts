@@ -3,21 +3,20 @@ import {
   beginTransaction,
   connectForTest,
   deleteBefore,
+  logOf,
   newTopic,
   sendAll,
   texts,
 } from '@tally/testkit/servers/kafka'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { logEnds } from './logEnds.ts'
 import { endOffsets } from './offsets.ts'
 import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
 
 const identity = { topicId: expect.stringMatching(/^[0-9a-f]{32}$/), leaderEpoch: expect.any(Number) }
-const brokers = inject('servers').kafkaBrokers
-
 test('the start and the end of the named partitions, and of no other', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const [one, other] = [
     await newTopic(connection, { partitions: 3 }),
     await newTopic(connection, { partitions: 2 }),
@@ -45,8 +44,7 @@ test('the start and the end of the named partitions, and of no other', async () 
 })
 
 test('the end lies after the records of an open transaction', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const transaction = await beginTransaction(connection)
   await transaction.send({ topic, messages: [{ key: null, value: 'open' }] })
   await sendAll(connection, texts(topic, ['acknowledged']))
@@ -58,8 +56,7 @@ test('the end lies after the records of an open transaction', async () => {
 })
 
 test('added partitions are known at once, and a missing topic does not break the next request', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   await logEnds(connection, [{ topic, partition: 0 }])
   await inside(connection).admin.use(admin =>
     admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] }),
@@ -72,8 +69,7 @@ test('added partitions are known at once, and a missing topic does not break the
 })
 
 test('a topic that is deleted and created again is another log, whatever it holds', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   const of = [0, 1].map(partition => ({ topic, partition }))
   const before = await logEnds(connection, of)
   expect(await logEnds(connection, of)).toEqual(before)
@@ -88,9 +84,7 @@ test('a topic that is deleted and created again is another log, whatever it hold
 })
 
 test('a record is found only at its own offset; another record at that offset has another fingerprint', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
+  const { connection, topic } = await logOf(['a', 'b', 'c'])
   const at = (offset: number) => readRecordAt(connection, { topic, partition: 0 }, offset)
   const found = await at(1)
   expect(found && String(found.value)).toBe('b')

@@ -1,13 +1,10 @@
-import { connectForTest, deleteBefore, newTopic, sendAll, textOf, texts } from '@tally/testkit/servers/kafka'
-import { expect, inject, test } from 'vitest'
+import { deleteBefore, logOf, sendAll, textOf, texts } from '@tally/testkit/servers/kafka'
+import { expect, test } from 'vitest'
 import { readBack } from './readBack.ts'
 import { topicLogs } from './readTopic.ts'
 
-const brokers = inject('servers').kafkaBrokers
-
 async function given(count: number) {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const all = Array.from({ length: count }, (_, i) => `${i}`.padEnd(200))
   await sendAll(connection, texts(topic, all))
   return { connection, topic, all, of: { topic, partition: 0 } }

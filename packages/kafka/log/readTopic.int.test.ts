@@ -3,18 +3,17 @@ import {
   beginTransaction,
   connectForTest,
   deleteBefore,
-  newTopic,
+  logOf,
   sendAll,
   textOf,
   texts,
   untilVisible,
 } from '@tally/testkit/servers/kafka'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { TopicMissingError } from '../errors.ts'
 import { readTopic, type TopicRead } from './readTopic.ts'
 
-const brokers = inject('servers').kafkaBrokers
 const valuesOf = (reads: TopicRead[]) => reads.flatMap(({ records }) => records.map(textOf))
 
 async function readAll(connection: KafkaConnection, topic: string): Promise<TopicRead[]> {
@@ -24,8 +23,7 @@ async function readAll(connection: KafkaConnection, topic: string): Promise<Topi
 }
 
 test('an empty topic, and one whose records were all deleted, end at once', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 3 })
+  const { connection, topic } = await logOf([], { partitions: 3 })
   expect(await readAll(connection, topic)).toEqual([])
   await sendAll(connection, texts(topic, ['a', 'b']))
   await deleteBefore(connection, { topic, partition: 0, offset: 2 })
@@ -33,8 +31,7 @@ test('an empty topic, and one whose records were all deleted, end at once', asyn
 })
 
 test('every record of every partition is read once, from the first available one, in several reads', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 3 })
+  const { connection, topic } = await logOf([], { partitions: 3 })
   const many = Array.from({ length: 5_000 }, (_, i) => `${i}`.padEnd(2_000))
   await sendAll(connection, [...texts(topic, many, 0), ...texts(topic, ['deleted', 'kept'], 2)])
   await deleteBefore(connection, { topic, partition: 2, offset: 1 })
@@ -46,8 +43,7 @@ test('every record of every partition is read once, from the first available one
 })
 
 test('what is sent while a topic is read is left out', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(connection, [...texts(topic, ['a'], 0), ...texts(topic, ['b'], 1)])
   const reads: TopicRead[] = []
   for await (const read of readTopic(connection, topic)) {
@@ -59,8 +55,7 @@ test('what is sent while a topic is read is left out', async () => {
 })
 
 test('records that are deleted while a topic is read are stepped over', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(connection, [...texts(topic, ['a'], 0), ...texts(topic, ['b', 'c'], 1)])
   const reads: TopicRead[] = []
   for await (const read of readTopic(connection, topic)) {
@@ -71,8 +66,7 @@ test('records that are deleted while a topic is read are stepped over', async ()
 })
 
 test('control records and aborted transactions are no records, an open transaction ends the read before it', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const messages = [{ key: null, value: 'in a transaction' }]
   await sendAll(connection, texts(topic, ['plain']))
   await (await begun(connection, topic, messages)).commit()
@@ -91,9 +85,7 @@ test('control records and aborted transactions are no records, an open transacti
 })
 
 test('no consumer group knows of it', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a']))
+  const { connection, topic } = await logOf(['a'])
   await readAll(connection, topic)
   const { admin } = inside(connection)
   const { groups } = await admin.use(one => one.listGroups())
@@ -111,7 +103,7 @@ test('no consumer group knows of it', async () => {
 })
 
 test('a topic that is not there names the command to run', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   await expect(readAll(connection, `test-${randomUUID()}`)).rejects.toThrow(TopicMissingError)
 })
 

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectForTest, newTopic, producerForTest } from '@tally/testkit/servers/kafka'
-import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { logOf, producerForTest } from '@tally/testkit/servers/kafka'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 test('a connection with nothing to send arms no timers, and Node warns of none', async () => {
-  const connection = connectForTest(inject('servers').kafkaBrokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const warnings: Error[] = []
   const onWarning = (warning: Error): void => void warnings.push(warning)
   process.on('warning', onWarning)

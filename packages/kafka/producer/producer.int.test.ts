@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { connectForTest, newTopic, producerForTest, readForTest, textOf } from '@tally/testkit/servers/kafka'
+import { logOf, newTopic, producerForTest, readForTest, textOf } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { KafkaSendError } from '../errors.ts'
 
-const brokers = inject('servers').kafkaBrokers
-
 test('key, value and headers come out as they went in: null, binary, repeated, and names that objects have', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const producer = await producerForTest(connection)
   const bytes = randomBytes(40)
   const headers = Object.assign(Object.create(null), {
@@ -44,8 +41,7 @@ test('key, value and headers come out as they went in: null, binary, repeated, a
 })
 
 test('a record of 1 MiB with headers fits a topic for dead letters, and many small ones are split', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { config: { 'max.message.bytes': '2097152' } })
+  const { connection, topic } = await logOf([], { config: { 'max.message.bytes': '2097152' } })
   const small = await newTopic(connection)
   const producer = await producerForTest(connection)
   const value = randomBytes(1024 * 1024)
@@ -59,8 +55,7 @@ test('a record of 1 MiB with headers fits a topic for dead letters, and many sma
 })
 
 test.each([3_000, 8_000])('%i records of many requests come in their order', async count => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const producer = await producerForTest(connection)
   await producer.send(Array.from({ length: count }, (_, i) => ({ topic, key: 'k', value: `${i}` })))
   const { records } = await readAll(connection, topic, count)
@@ -68,16 +63,14 @@ test.each([3_000, 8_000])('%i records of many requests come in their order', asy
 })
 
 test('a record goes to the partition that is named', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 3 })
+  const { connection, topic } = await logOf([], { partitions: 3 })
   const producer = await producerForTest(connection)
   await producer.send([{ topic, key: 'k', value: 'v', partition: 2 }])
   expect((await readAll(connection, topic, 1)).batches[0]?.partition).toBe(2)
 })
 
 test('what cannot be sent is an error that names the topic', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const producer = await producerForTest(connection)
   const tooLarge = producer.send([{ topic, key: null, value: randomBytes(3_000_000) }])
   await expect(tooLarge).rejects.toThrow(KafkaSendError)
@@ -93,8 +86,7 @@ async function readAll(connection: Parameters<typeof readForTest>[0], topic: str
 }
 
 test('records that their topic refuses for their size arrive once each, in order, too large ones made smaller', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { config: { 'max.message.bytes': '2000' } })
+  const { connection, topic } = await logOf([], { config: { 'max.message.bytes': '2000' } })
   const producer = await producerForTest(connection)
   const texts = Array.from({ length: 20 }, (_, i) =>
     i % 5 === 3 ? randomBytes(3000).toString('hex') : `v${i}`,
@@ -107,8 +99,7 @@ test('records that their topic refuses for their size arrive once each, in order
 })
 
 test('records of a host whose clock is two hours ahead arrive with a time that Kafka took before', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const producer = await producerForTest(connection)
   const acceptedMs = Date.now()
   vi.spyOn(Date, 'now').mockImplementation(() => acceptedMs + 2 * 3_600_000)

@@ -1,7 +1,6 @@
 import {
   beginTransaction,
-  connectForTest,
-  newTopic,
+  logOf,
   readForTest,
   sendAll,
   startAt,
@@ -9,15 +8,11 @@ import {
   texts,
 } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RecordBatch } from '../types.ts'
 
-const brokers = inject('servers').kafkaBrokers
-
 test('control records and aborted transactions leave no gap between batches', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['plain']))
+  const { connection, topic } = await logOf(['plain'])
   const transact = async (values: string[], end: 'commit' | 'abort') => {
     const transaction = await beginTransaction(connection)
     for (const value of values) await transaction.send({ topic, messages: [{ key: null, value }] })
@@ -40,8 +35,7 @@ test('control records and aborted transactions leave no gap between batches', as
 })
 
 test('reading that begins inside two transactions hands out nothing of either once they are aborted', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
+  const { connection, topic } = await logOf()
   const [first, second] = [await beginTransaction(connection), await beginTransaction(connection)]
   const messages = [{ key: null, value: 'x' }]
   for (const transaction of [first, second, second, first]) await transaction.send({ topic, messages })

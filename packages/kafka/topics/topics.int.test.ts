@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { connectForTest, deleteBefore, newTopic, sendAll } from '@tally/testkit/servers/kafka'
+import { connectForTest, deleteBefore, logOf, sendAll } from '@tally/testkit/servers/kafka'
 import type { ITopicConfig } from 'kafkajs'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import { endOffsets } from '../log/offsets.ts'
@@ -9,7 +9,6 @@ import { topicNames } from './names.ts'
 import { readSmallTopics } from './settings.ts'
 import { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics.ts'
 
-const brokers = inject('servers').kafkaBrokers
 /** Where a setting is from, as Kafka says it: the topic. */
 const topicConfig = 1
 const newPrefix = () => `test-${randomUUID()}`
@@ -17,7 +16,7 @@ const create = (connection: KafkaConnection, topicPrefix: string, partitions = 6
   createTopics(connection, { topicPrefix, partitions, replicationFactor: 1 })
 
 test('missing topics are created with the counts and settings that Tally needs', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const prefix = newPrefix()
   const names = topicNames(prefix)
   expect(await create(connection, prefix, 3)).toEqual({ created: Object.values(names), existing: [] })
@@ -44,9 +43,9 @@ test('missing topics are created with the counts and settings that Tally needs',
 })
 
 test('existing topics stay as they are, also when two create them at once', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const prefix = newPrefix()
-  const made = await Promise.all([create(connection, prefix), create(connectForTest(brokers), prefix)])
+  const made = await Promise.all([create(connection, prefix), create(connectForTest(), prefix)])
   const created = made.flatMap(({ created }) => created)
   expect(new Set(created).size, 'none is said to be created twice').toBe(created.length)
   expect((await describeTopics(connection, Object.values(topicNames(prefix)))).size).toBe(5)
@@ -54,7 +53,7 @@ test('existing topics stay as they are, also when two create them at once', asyn
 })
 
 test('an existing topic with another partition count is an error that names both counts, and creates nothing', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const prefix = newPrefix()
   const { orders, events } = topicNames(prefix)
   const topics = [{ topic: orders, numPartitions: 2, replicationFactor: 1 }]
@@ -65,7 +64,7 @@ test('an existing topic with another partition count is an error that names both
 })
 
 test('the error about a missing topic names the topic and the command to run', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const prefix = newPrefix()
   await expect(checkTopics(connection, prefix)).rejects.toThrow(TopicMissingError)
   await expect(checkTopics(connection, prefix)).rejects.toThrow(
@@ -74,7 +73,7 @@ test('the error about a missing topic names the topic and the command to run', a
 })
 
 test('topics that take smaller batches than new ones would are found, by their own setting or that of their broker', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const names = topicNames(newPrefix())
   const make = (topics: ITopicConfig[]) =>
     inside(connection).admin.use(admin => admin.createTopics({ topics, timeout: createTimeoutMs }))
@@ -93,7 +92,7 @@ test('topics that take smaller batches than new ones would are found, by their o
 })
 
 test('a service refuses topics whose shards do not fit', async () => {
-  const connection = connectForTest(brokers)
+  const connection = connectForTest()
   const prefix = newPrefix()
   const { refunds } = topicNames(prefix)
   await create(connection, prefix, 2)
@@ -104,8 +103,7 @@ test('a service refuses topics whose shards do not fit', async () => {
 })
 
 test('the offsets of a log are its first one and the one after its last', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection, { partitions: 2 })
+  const { connection, topic } = await logOf([], { partitions: 2 })
   await sendAll(
     connection,
     ['a', 'b', 'c'].map(value => ({ topic, key: null, value, partition: 1 })),

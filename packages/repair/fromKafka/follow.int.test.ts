@@ -5,7 +5,7 @@ import { ensureOffsets } from '@tally/offsets'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { follow } from './follow.ts'
 import { openShadow, openShadowPostgres } from './shadow.ts'
 
@@ -25,7 +25,7 @@ function damage(text: string): void {
 }
 
 test('a batch that cannot be decoded is skipped if the live tables have skipped it', async () => {
-  const kafka = connectForTest(inject('servers').kafkaBrokers)
+  const kafka = connectForTest()
   const { db, url, drop } = await freshDatabase()
   onTestFinished(drop)
   const topicPrefix = `test-${randomUUID()}`

@@ -11,6 +11,8 @@ export type TallyProcess = {
   pid: number
   /** Resolves with the first JSON line of the log for which `matches` holds. Rejects if the process ends before it. */
   line: (matches: (line: LogLine) => boolean) => Promise<LogLine>
+  /** Resolves when it has started, with the addresses of its API or pages ('' for a projector) and of its ops port. */
+  started: () => Promise<{ address: string; ops: string }>
   /** Sends a signal and waits for the end; resolves with the exit code (null after a signal). */
   end: (signal?: NodeJS.Signals) => Promise<number | null>
   /** Resolves with the exit code when the process ends. */
@@ -51,22 +53,27 @@ export function startProcess(
       for (const waiting of watchers) waiting()
     })
   }
+  const line: TallyProcess['line'] = matches =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        const found = jsonLines(log).find(matches)
+        if (found === undefined && running.has(child)) return
+        watchers.delete(look)
+        if (found === undefined) reject(new Error(`tally ${command.join(' ')} ended too early:\n${log}`))
+        else resolve(found)
+      }
+      watchers.add(look)
+      look()
+    })
   return {
     log: () => log,
     pid: child.pid ?? 0,
     ended,
-    line: matches =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const found = jsonLines(log).find(matches)
-          if (found === undefined && running.has(child)) return
-          watchers.delete(look)
-          if (found === undefined) reject(new Error(`tally ${command.join(' ')} ended too early:\n${log}`))
-          else resolve(found)
-        }
-        watchers.add(look)
-        look()
-      }),
+    line,
+    async started() {
+      const { address = '', ops = '' } = await line(({ msg }) => msg === `${command[0]} started`)
+      return { address, ops }
+    },
     end(signal = 'SIGTERM') {
       isToEnd = true
       child.kill(signal)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { copyKey, createKey, type NewKey } from '@tally/access'
+import type { NewKey } from '@tally/access'
 import {
   createTopics,
   type KafkaConnection,
@@ -10,9 +10,10 @@ import {
 } from '@tally/kafka'
 import { whenReady } from '@tally/platform'
 import { afterAll, beforeAll, inject } from 'vitest'
+import { makeToken } from '../records/token.ts'
 import { asRole, freshDatabase, type Service, type TestDatabase } from '../servers/database.ts'
 import { connectTo } from '../servers/kafka.ts'
-import { allKeys, openWholeRedis, type WholeRedis } from '../servers/redis.ts'
+import { openWholeRedis, type WholeRedis } from '../servers/redis.ts'
 import { earliestAsOf } from '../servers/watermarks.ts'
 import { until } from '../until.ts'
 import { environmentOf } from './environment.ts'
@@ -45,6 +46,9 @@ export type Options = {
   makeTopics?: (kafka: KafkaConnection, topicPrefix: string) => Promise<unknown>
 }
 
+/** A process that serves, with the addresses of its API or pages and of its ops port. */
+export type Started = { process: TallyProcess; address: string; ops: string }
+
 export type Tally = {
   settings: Environment
   database: TestDatabase
@@ -52,7 +56,7 @@ export type Tally = {
   redis: WholeRedis
   kafka: KafkaConnection
   projectors: TallyProcess[]
-  queries: { process: TallyProcess; address: string }[]
+  queries: Started[]
   /** Sends records in their order; resolves when Kafka has them all. A value that is not a Buffer becomes JSON. */
   produce(records: TestRecord[]): Promise<void>
   /** Waits until everything that Kafka has by now is counted. */
@@ -64,8 +68,8 @@ export type Tally = {
   /** Sends a request to a query process, by default the first. */
   get(path: string, ask?: Ask & { query?: number }): Promise<Reply>
   startProjector(): Promise<TallyProcess>
-  startQuery(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
-  startAdmin(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
+  startQuery(settings?: Environment): Promise<Started>
+  startAdmin(settings?: Environment): Promise<Started>
   stop(): Promise<void>
 }
 
@@ -151,13 +155,8 @@ async function openServers(options: Options, releases: Release[]) {
     await produce(records)
     await settle()
   }
-  const key: Tally['key'] = async (organizationId, over = {}) => {
-    const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
-    const wanted = { organizationId, name: 'test', scopes, eventId: null, expiresAt: null, ...over }
-    const { stored, token } = await createKey(database.db, wanted as NewKey)
-    await copyKey(redis, allKeys(name), stored)
-    return token
-  }
+  const key: Tally['key'] = (organizationId, over) =>
+    makeToken({ db: database.db, redis, redisPrefix: name }, organizationId, over)
   return { settings, database, redis, kafka, produce, settle, count, key }
 }
 
@@ -168,8 +167,7 @@ function openProcesses(settings: Environment, releases: Release[]) {
     const { DATABASE_URL = '', ...rest } = { ...settings, ...more }
     const process = startProcess([command], { ...rest, DATABASE_URL: asRole(DATABASE_URL, command) })
     releases.push(() => process.end())
-    const { address = '' } = await process.line(({ msg }) => msg === `${command} started`)
-    return { process, address }
+    return { process, ...(await process.started()) }
   }
   const get: Tally['get'] = (path, { query = 0, ...rest } = {}) =>
     ask(queries[query]?.address ?? '', path, rest)

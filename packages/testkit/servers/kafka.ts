@@ -18,7 +18,7 @@ import {
 } from '@tally/kafka'
 import { createLogger } from '@tally/platform'
 import type { Transaction } from 'kafkajs'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { until } from '../until.ts'
 
 /** A connection to brokers, with commas between them. */
@@ -28,8 +28,8 @@ export const connectTo = (brokers: string): KafkaConnection =>
     { clientId: 'test', logger: createLogger('test', 'silent') },
   )
 
-/** A connection that is closed with the test. */
-export function connectForTest(brokers: string): KafkaConnection {
+/** A connection, by default to the run's brokers, that is closed with the test. */
+export function connectForTest(brokers = inject('servers').kafkaBrokers): KafkaConnection {
   const connection = connectTo(brokers)
   onTestFinished(() => connection.close())
   return connection
@@ -47,6 +47,14 @@ export async function newTopic(
     admin.createTopics({ topics: wanted, timeout: createTimeoutMs }),
   )
   return topic
+}
+
+/** A topic of its own for a test, with these values in partition 0, and a connection. */
+export async function logOf(values: string[] = [], options: Parameters<typeof newTopic>[1] = {}) {
+  const connection = connectForTest()
+  const topic = await newTopic(connection, options)
+  if (values.length > 0) await sendAll(connection, texts(topic, values))
+  return { connection, topic }
 }
 
 /** Deletes the records before an offset, as retention would. */

@@ -4,6 +4,8 @@ import { connect, createServer, type Socket } from 'node:net'
 /** A port of 127.0.0.1 in front of a server: a test can lose the server there while others keep it. */
 export type Relay = {
   port: number
+  /** The same address, with the relay's port at 127.0.0.1, or at another name of this machine. */
+  through: (url: string, hostname?: string) => string
   /** Breaks all connections and refuses new ones. */
   cut: () => Promise<void>
   /** Accepts connections and bytes and forwards nothing, like a server that hangs. */
@@ -21,11 +23,22 @@ export type Changes = { toServer?: Change; toClient?: Change }
 
 const unchanged: Change = bytes => bytes
 
-/** Opens a relay to a server. */
+const usualPorts: Record<string, number> = { 'postgres:': 5432, 'redis:': 6379 }
+
+/** Of several addresses, the first one. */
+const firstOf = (url: string): URL => new URL(url.split(',')[0] ?? '')
+
+function addressOf(url: string): { host: string; port: number } {
+  const { protocol, hostname, port } = firstOf(url)
+  return { host: hostname, port: Number(port || usualPorts[protocol]) }
+}
+
+/** Opens a relay to a server, which may be given as a URL. */
 export async function openRelay(
-  target: { host: string; port: number },
+  server: string | { host: string; port: number },
   { toServer = unchanged, toClient = unchanged }: Changes = {},
 ): Promise<Relay> {
+  const target = typeof server === 'string' ? addressOf(server) : server
   const sockets = new Set<Socket>()
   let isStalled = false
   let delayMs = 0
@@ -55,19 +68,19 @@ export async function openRelay(
     sockets.add(from)
     if (isStalled) from.pause()
   }
-  const server = createServer({ noDelay: true }, near => {
+  const gate = createServer({ noDelay: true }, near => {
     const far = connect({ ...target, noDelay: true })
     forward(near, far, toServer)
     forward(far, near, toClient)
   })
   const listen = async () => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    port = (server.address() as { port: number }).port
+    gate.listen(port, '127.0.0.1')
+    await once(gate, 'listening')
+    port = (gate.address() as { port: number }).port
   }
   const cut = async () => {
-    const closed = server.listening ? once(server, 'close') : undefined
-    server.close()
+    const closed = gate.listening ? once(gate, 'close') : undefined
+    gate.close()
     for (const socket of sockets) socket.destroy()
     await closed
   }
@@ -75,6 +88,8 @@ export async function openRelay(
   return {
     port,
     cut,
+    through: (url, hostname = '127.0.0.1') =>
+      Object.assign(firstOf(url), { hostname, port: String(port) }).href,
     stall() {
       isStalled = true
       for (const socket of sockets) socket.pause()
@@ -86,7 +101,7 @@ export async function openRelay(
       isStalled = false
       delayMs = 0
       for (const socket of sockets) socket.resume()
-      if (!server.listening) await listen()
+      if (!gate.listening) await listen()
     },
     close: cut,
   }

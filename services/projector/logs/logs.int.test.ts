@@ -3,7 +3,7 @@ import { moveOffset, readLogs } from '@tally/offsets'
 import { createLogger, createMetrics } from '@tally/platform'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { connectForTest, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectorMetrics } from '../metrics.ts'
 import { createLogs } from './logs.ts'
 
@@ -15,7 +15,7 @@ afterAll(() => database.drop())
 
 /** The checks of a projector with one partition of a topic with ten records, and what they do to its consumer. */
 async function given() {
-  const kafka = connectForTest(inject('servers').kafkaBrokers)
+  const kafka = connectForTest()
   const topic = await newTopic(kafka)
   await sendAll(kafka, texts(topic, [...'abcdefghij']))
   const registry = createMetrics('projector')

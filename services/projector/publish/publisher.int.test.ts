@@ -256,10 +256,9 @@ test('a late publisher never replaces newer figures with older ones', async () =
 })
 
 test('what could not be published is kept and published by the next flush', async () => {
-  const target = new URL(inject('servers').redisUrl)
-  const relay = await openRelay({ host: target.hostname, port: Number(target.port) })
-  target.port = String(relay.port)
-  const redis = openWholeRedis(target.href, {
+  const { redisUrl } = inject('servers')
+  const relay = await openRelay(redisUrl)
+  const redis = openWholeRedis(relay.through(redisUrl), {
     name: 'test',
     commandTimeoutMs: 2_000,
     onError: () => {},

@@ -4,7 +4,7 @@ import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
+import { type Row, ratioAtLeast } from '../run/row.ts'
 import { projectAll } from './projector.ts'
 
 /** Mixed with as many bad ones, the good records keep 0.4 of their speed: a bad one costs 1.5 times a good one. */
@@ -29,7 +29,7 @@ export const badRecords: Row = {
           row: 'bad-records',
           ours: measured(samples['with bad ones'], 'rate', `${total} good, ${bad} bad`, 'records/s'),
           against: measured(samples.alone, 'rate', 'the good ones alone', 'records/s'),
-          goal: { of: 'ratio', bound: 'at least', value: 0.4 },
+          goal: ratioAtLeast(0.4),
         },
       ],
       notes: ['bad-records: rates are of the good records alone; half of the bad ones are no JSON at all'],

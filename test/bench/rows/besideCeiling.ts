@@ -1,6 +1,6 @@
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured } from '../run/rounds.ts'
-import type { Line, Result } from '../run/row.ts'
+import { type Line, type Result, ratioAtLeast, ratioAtMost } from '../run/row.ts'
 import type { Load } from '../run/wrk.ts'
 
 const connectionCounts = [64, 1_000]
@@ -46,8 +46,8 @@ export async function besideCeiling(
   })
   return {
     lines: connectionCounts.flatMap((connections): Line[] => [
-      { ...line(connections, 'rate'), goal: { of: 'ratio', bound: 'at least', value: atLeast } },
-      { ...line(connections, 'p99'), goal: { of: 'ratio', bound: 'at most', value: 1 } },
+      { ...line(connections, 'rate'), goal: ratioAtLeast(atLeast) },
+      { ...line(connections, 'p99'), goal: ratioAtMost(1) },
     ]),
   }
 }

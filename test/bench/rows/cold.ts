@@ -2,9 +2,8 @@ import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
-import { momentOf, watchProgress } from '../tally/progress.ts'
-import { startTally } from '../tally/tally.ts'
+import { type Row, ratioAtLeast } from '../run/row.ts'
+import { countAll } from '../tally/countAll.ts'
 
 /** The first records of a new process, before its code is compiled and its heap has grown, against its last ones. */
 export const cold: Row = {
@@ -25,31 +24,18 @@ export const cold: Row = {
       )
     return {
       lines: [
-        {
-          row: 'cold',
-          ours: figure('cold', first),
-          against: figure('warm', last),
-          goal: { of: 'ratio', bound: 'at least', value: 0.8 },
-        },
+        { row: 'cold', ours: figure('cold', first), against: figure('warm', last), goal: ratioAtLeast(0.8) },
       ],
     }
   },
 }
 
-async function bothRates(bench: Bench, data: Preloaded, first: number, last: number): Promise<Sample> {
-  const tally = await startTally(bench, data)
-  const progress = watchProgress(tally.db, data)
-  try {
-    await tally.untilAnswered()
-    const notes = await progress.stop()
+function bothRates(bench: Bench, data: Preloaded, first: number, last: number): Promise<Sample> {
+  return countAll(bench, data, async ({ tally, at }) => {
     await tally.check()
-    const at = (records: number) => momentOf(notes, records)
     return {
       cold: (first * 1000) / (at(first) - tally.assignedAtMs),
       warm: (last * 1000) / (at(data.total) - at(data.total - last)),
     }
-  } finally {
-    await progress.stop()
-    await tally.stop()
-  }
+  })
 }

@@ -10,7 +10,7 @@ import { percentile } from '../report/figures.ts'
 import type { Bench } from '../run/bench.ts'
 import { startFlow } from '../run/flow.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
+import { type Row, valueAtMost } from '../run/row.ts'
 import { putLoad, writePlan } from '../run/wrk.ts'
 import { type Evening, openEvening } from '../tally/evening.ts'
 import { questionsOf } from '../tally/questions.ts'
@@ -59,12 +59,12 @@ export const dashboards: Row = {
           {
             row: 'dashboards, behind',
             ours: measured(samples.evening, 'behind', `screens, p99, ${what}`, 'ms'),
-            goal: { of: 'value', bound: 'at most', value: 300 },
+            goal: valueAtMost(300),
           },
           {
             row: 'dashboards, polls',
             ours: measured(samples.evening, 'polls', 'polls, p99', 'ms'),
-            goal: { of: 'value', bound: 'at most', value: 20 },
+            goal: valueAtMost(20),
           },
           { row: 'dashboards, polls', ours: measured(samples.evening, 'rate', 'polls', 'requests/s') },
         ],

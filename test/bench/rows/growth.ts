@@ -2,9 +2,8 @@ import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
-import { momentOf, watchProgress } from '../tally/progress.ts'
-import { startTally } from '../tally/tally.ts'
+import { type Row, ratioAtLeast } from '../run/row.ts'
+import { countAll } from '../tally/countAll.ts'
 
 /**
  * The same rate at 2,000,000 orders as at 100,000. Both sizes are measured over their last records, and as many of
@@ -32,12 +31,7 @@ export const growth: Row = {
     }
     return {
       lines: [
-        {
-          row: 'growth',
-          ours: figure(big),
-          against: figure(small),
-          goal: { of: 'ratio', bound: 'at least', value: 0.9 },
-        },
+        { row: 'growth', ours: figure(big), against: figure(small), goal: ratioAtLeast(0.9) },
         { row: 'growth', ours: figure(big, 'whole'), against: figure(small, 'whole') },
       ],
       notes: large
@@ -48,19 +42,12 @@ export const growth: Row = {
 }
 
 /** One projector over everything: `rate` of the last records, `whole` of all of them. */
-async function lastRecords(bench: Bench, data: Preloaded, last: number): Promise<Sample> {
-  const tally = await startTally(bench, data)
-  const progress = watchProgress(tally.db, data)
-  try {
-    const answeredAtMs = await tally.untilAnswered()
-    const notes = await progress.stop()
+function lastRecords(bench: Bench, data: Preloaded, last: number): Promise<Sample> {
+  return countAll(bench, data, async ({ tally, answeredAtMs, at }) => {
     await tally.check()
     return {
-      rate: (last * 1000) / (answeredAtMs - momentOf(notes, data.total - last)),
+      rate: (last * 1000) / (answeredAtMs - at(data.total - last)),
       whole: (data.total * 1000) / (answeredAtMs - tally.assignedAtMs),
     }
-  } finally {
-    await progress.stop()
-    await tally.stop()
-  }
+  })
 }

@@ -5,9 +5,9 @@ import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { startCeiling } from '../run/ceiling.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Line, Row } from '../run/row.ts'
+import { type Line, type Row, ratioAtLeast, ratioAtMost } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
-import { type RunningTally, startTally } from '../tally/tally.ts'
+import { type RunningTally, withTally } from '../tally/tally.ts'
 import { sameAnswer } from './sameAnswer.ts'
 
 /** Item counts of a day, polled over 64 connections: key, rate limit, and the newest figures each time. */
@@ -18,8 +18,7 @@ export const hot: Row = {
   async run(bench) {
     const { orders, seed } = bench.options
     const data = await bench.data('usual', () => evenShape(seed, orders))
-    const tally = await startTally(bench, data)
-    try {
+    return withTally(bench, data, async tally => {
       await tally.untilAnswered()
       await tally.check()
       const [eventId = ''] = data.count.eventIds()
@@ -27,9 +26,7 @@ export const hot: Row = {
       const path = `/api/v1/events/${eventId}${expected?.path}`
       const asked = { path, token: tally.tokenOf(eventId), data: expected?.data }
       return { lines: linesOf(await besideCeilings(bench, tally, asked)) }
-    } finally {
-      await tally.stop()
-    }
+    })
   },
 }
 
@@ -84,8 +81,8 @@ function linesOf({ samples, bytes }: Compared): Line[] {
     against: figure(against, what),
   })
   return [
-    { ...line('rate', 'redis'), goal: { of: 'ratio', bound: 'at least', value: 1 } },
-    { ...line('p99', 'redis'), goal: { of: 'ratio', bound: 'at most', value: 1.5 } },
+    { ...line('rate', 'redis'), goal: ratioAtLeast(1) },
+    { ...line('p99', 'redis'), goal: ratioAtMost(1.5) },
     line('rate', 'plain'),
     line('p99', 'plain'),
   ]

@@ -1,5 +1,5 @@
 import { alternate, measured } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
+import { type Row, ratioAtLeast } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
 import { sized } from '../tally/sized.ts'
 import { sameAnswer } from './sameAnswer.ts'
@@ -39,7 +39,7 @@ export const hotSize: Row = {
           row: 'hot-size',
           ours: figure(most, 'rate'),
           against: figure(least, 'rate'),
-          goal: { of: 'ratio', bound: 'at least', value: 0.95 },
+          goal: ratioAtLeast(0.95),
         },
         { row: 'hot-size p99', ours: figure(most, 'p99'), against: figure(least, 'p99') },
       ],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { evenShape } from '../data/shape.ts'
-import type { Line, Row } from '../run/row.ts'
+import { type Line, type Row, valueAtMost } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
 import { memoryOf } from '../tally/memoryOf.ts'
 import { startTally } from '../tally/tally.ts'
@@ -39,7 +39,7 @@ export const memory: Row = {
           {
             row: 'memory, peak',
             ours: { what, unit: 'MiB', rounds: [peak] },
-            goal: { of: 'value', bound: 'at most', value },
+            goal: valueAtMost(value),
           },
           { row: 'memory, at rest', ours: { what, unit: 'MiB', rounds: [now] } },
         ]

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { alternate, measured } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
+import { type Row, valueAtMost } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
 import { type Sized, sized } from '../tally/sized.ts'
 
@@ -42,7 +42,7 @@ export const orderList: Row = {
           {
             row: 'order-list p99',
             ours: measured(samples[name] ?? [], 'p99', what, 'ms'),
-            goal: { of: 'value', bound: 'at most', value: which === 'first' ? 10 : 60 },
+            goal: valueAtMost(which === 'first' ? 10 : 60),
           },
           { row: 'order-list median', ours: measured(samples[name] ?? [], 'median', what, 'ms') },
         ] as const

@@ -5,8 +5,8 @@ import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { startCeiling } from '../run/ceiling.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Line, Row } from '../run/row.ts'
-import { startTally } from '../tally/tally.ts'
+import { type Line, type Row, ratioAtLeast } from '../run/row.ts'
+import { withTally } from '../tally/tally.ts'
 
 /** Records per second from the moment a process has its partitions until all is answered, or stored. */
 export const projector: Row = {
@@ -50,21 +50,17 @@ function lineOf({ tally, insert }: Record<'tally' | 'insert', Sample[]>, data: P
     row,
     ours: measured(tally, 'rate', what, 'records/s'),
     against: measured(insert, 'rate', 'kafkajs, parse, bulk insert', 'records/s'),
-    goal: { of: 'ratio', bound: 'at least', value: atLeast },
+    goal: ratioAtLeast(atLeast),
   } satisfies Line
 }
 
 /** One tally projector over a fresh group and database; checks all answers before it returns the rate. */
-export async function projectAll(bench: Bench, data: Preloaded): Promise<Sample> {
-  const tally = await startTally(bench, data)
-  try {
+export const projectAll = (bench: Bench, data: Preloaded): Promise<Sample> =>
+  withTally(bench, data, async tally => {
     const answeredAtMs = await tally.untilAnswered()
     await tally.check()
     return { rate: (data.total * 1000) / (answeredAtMs - tally.assignedAtMs) }
-  } finally {
-    await tally.stop()
-  }
-}
+  })
 
 async function consumeAll(bench: Bench, data: Preloaded, mode: 'parse' | 'insert'): Promise<Sample> {
   const database = await bench.newDatabase()

@@ -2,10 +2,9 @@ import type { Preloaded } from '../data/preload.ts'
 import { evenShape, type Shape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
+import { type Row, ratioAtLeast, ratioAtMost } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
-import { momentOf, watchProgress } from '../tally/progress.ts'
-import { startTally } from '../tally/tally.ts'
+import { countAll } from '../tally/countAll.ts'
 
 const ordersOfAnEvent = 100
 const busyEvents = 100
@@ -53,10 +52,8 @@ export const scale: Row = {
     const latencies = ['hot median', 'hot p99', 'list median', 'list p99'] as const
     return {
       lines: [
-        { ...line('rate'), goal: { of: 'ratio', bound: 'at least', value: 0.9 } },
-        ...latencies.map(
-          figure => ({ ...line(figure), goal: { of: 'ratio', bound: 'at most', value: 1.2 } }) as const,
-        ),
+        { ...line('rate'), goal: ratioAtLeast(0.9) },
+        ...latencies.map(figure => ({ ...line(figure), goal: ratioAtMost(1.2) })),
       ],
       notes: large
         ? []
@@ -78,26 +75,19 @@ function shapeOf(events: number): Omit<Shape, 'seed'> {
 }
 
 /** The rate of the last records, and then what the first event's item counts and order list take. */
-async function lastOrders(bench: Bench, data: Preloaded, last: number): Promise<Sample> {
-  const tally = await startTally(bench, data)
-  const progress = watchProgress(tally.db, data)
-  try {
-    // With one day for each event, these are all answers but those of single areas.
-    await tally.untilAnswered()
-    const notes = await progress.stop()
+function lastOrders(bench: Bench, data: Preloaded, last: number): Promise<Sample> {
+  // With one day for each event, what is waited for are all answers but those of single areas.
+  return countAll(bench, data, async ({ tally, at }) => {
     const [eventId = ''] = data.count.eventIds()
     const [address, token] = [tally.addressOf(eventId), tally.tokenOf(eventId)]
     const hot = await putOneQuestion(bench, { url: `${address}/live/item-counts`, token })
     const list = await putOneQuestion(bench, { url: `${address}/orders?pageSize=100`, token, connections: 1 })
     return {
-      rate: (last * 1000) / (momentOf(notes, data.total) - momentOf(notes, data.total - last)),
+      rate: (last * 1000) / (at(data.total) - at(data.total - last)),
       'hot median': hot.median,
       'hot p99': hot.p99,
       'list median': list.median,
       'list p99': list.p99,
     }
-  } finally {
-    await progress.stop()
-    await tally.stop()
-  }
+  })
 }

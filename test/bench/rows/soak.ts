@@ -9,7 +9,7 @@ import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { startFlow } from '../run/flow.ts'
 import { atPace } from '../run/pace.ts'
-import type { Row } from '../run/row.ts'
+import { type Row, valueAtMost } from '../run/row.ts'
 import { memoryOf } from '../tally/memoryOf.ts'
 import { type RunningTally, startTally } from '../tally/tally.ts'
 
@@ -47,7 +47,7 @@ export const soak: Row = {
         ].map(({ name, rss }) => ({
           row: 'soak',
           ours: { what: `${name}, last quarter less second`, unit: 'MiB', rounds: [growthOf(rss)] },
-          goal: { of: 'value', bound: 'at most', value: mostGrowthMib },
+          goal: valueAtMost(mostGrowthMib),
         })),
         notes: [`soak: ${bench.options.seconds * loads} s, once`],
       }

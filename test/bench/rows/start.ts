@@ -7,7 +7,7 @@ import { end, endOfLog, launch } from '#infra/servers/process.ts'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
-import type { Row } from '../run/row.ts'
+import { type Row, valueAtMost } from '../run/row.ts'
 import { startTally } from '../tally/tally.ts'
 
 const timeoutMs = 60_000
@@ -33,7 +33,7 @@ export const start: Row = {
         lines: (['projector', 'query'] as const).map(name => ({
           row: 'start',
           ours: measured(samples[name], 'ready', `${name}, until /readyz says 200`, 'ms'),
-          goal: { of: 'value', bound: 'at most', value: goalMs },
+          goal: valueAtMost(goalMs),
         })),
       }
     } finally {

@@ -22,6 +22,12 @@ export type Measured = { what: string; unit: Unit; rounds: number[] }
 /** `of`: is the value itself, or its ratio to `against`, to reach the bound? */
 export type Goal = { of: 'value' | 'ratio'; bound: 'at least' | 'at most'; value: number }
 
+/** What a ratio to `against` is to be. */
+export const ratioAtLeast = (value: number): Goal => ({ of: 'ratio', bound: 'at least', value })
+export const ratioAtMost = (value: number): Goal => ({ of: 'ratio', bound: 'at most', value })
+/** What the value itself is to be. */
+export const valueAtMost = (value: number): Goal => ({ of: 'value', bound: 'at most', value })
+
 /** One line of the table. Without a goal it is there to compare with. */
 export type Line = { row: string; ours: Measured; against?: Measured; goal?: Goal }
 

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Postgres } from '@tally/platform'
 import { migrate } from '@tally/schema'
 import { environmentOf } from '@tally/testkit/processes/environment'
+import { tokenOnceKnown } from '@tally/testkit/records/token'
 import { earliestAsOf } from '@tally/testkit/servers/watermarks'
 import { type Service, startService } from '../../chaos/system/service.ts'
 import type { DataSet } from '../data/preload.ts'
 import type { Bench, Database } from '../run/bench.ts'
 import { checkAnswers, untilRight } from './answers.ts'
-import { makeKeys } from './keys.ts'
 
 /**
  * Tally over a data set: one projector and one query process as users start them, a database and a group of their own.
@@ -55,6 +55,20 @@ export async function startTally(bench: Bench, data: DataSet, database?: Databas
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Starts Tally over a data set, works with it, and stops it. */
+export async function withTally<Result>(
+  bench: Bench,
+  data: DataSet,
+  work: (tally: RunningTally) => Promise<Result>,
+): Promise<Result> {
+  const tally = await startTally(bench, data)
+  try {
+    return await work(tally)
+  } finally {
+    await tally.stop()
   }
 }
 
@@ -108,7 +122,7 @@ async function start(
     const sinceMs = Date.now()
     while ((await countedUpTo()) < sinceMs) await sleep(20).then(throwIfGone)
   }
-  let tokens = new Map<string, string>()
+  const tokens = new Map<string, string>()
   const addressOf = (eventId: string) => `${query.address}/api/v1/events/${eventId}`
   const tokenOf = (eventId: string) => tokens.get(data.count.organizationIdOf(eventId)) ?? ''
   return {
@@ -123,7 +137,8 @@ async function start(
     assignedAtMs: await assignedAt(projector, throwIfGone),
     async untilAnswered() {
       const organizationIds = data.count.eventIds().map(data.count.organizationIdOf)
-      tokens = await makeKeys({ db, redis, redisPrefix: name }, organizationIds, throwIfGone)
+      for (const id of new Set(organizationIds))
+        tokens.set(id, await tokenOnceKnown({ db, redis, redisPrefix: name }, id, throwIfGone))
       return untilRight(data.count, { addressOf, tokenOf }, { countedUpTo, throwIfGone })
     },
     countedUpTo,

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Relay } from '@tally/testkit/servers/relay'
 
 /** A relay in a thread of its own. Each method resolves once it holds. */
-export type Link = Omit<Relay, 'stall' | 'slow'> & {
+export type Link = Omit<Relay, 'stall' | 'slow' | 'through'> & {
   stall: () => Promise<void>
   slow: (ms: number) => Promise<void>
 }

@@ -1,13 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { copyKey, createKey } from '@tally/access'
 import { createTopics, type KafkaConnection } from '@tally/kafka'
 import { type Postgres, whenReady } from '@tally/platform'
 import { migrate, openPostgres } from '@tally/schema'
 import { environmentOf } from '@tally/testkit/processes/environment'
+import { tokenOnceKnown } from '@tally/testkit/records/token'
 import { connectTo } from '@tally/testkit/servers/kafka'
-import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
+import { openWholeRedis } from '@tally/testkit/servers/redis'
 import { openProcesses, type Processes } from './processes.ts'
 
 export const prefix = 'chaos'
@@ -75,14 +74,14 @@ export async function openSystem<Servers>(
     const onRelease = (release: Release) => void releases.push(release)
     const opened = await open({ folder, dataFolder, log, signal, onDeath, onRelease })
     const { servers, direct, reached } = opened
-    const { db, kafka } = await openDirectly(direct, onRelease)
+    const { db, kafka, redis } = await openDirectly(direct, onRelease)
     const env = {
       ...environmentOf({ ...reached, name: prefix }),
       ...(rateLimits !== undefined && { RATE_LIMITS: rateLimits }),
       ...opened.env,
     }
     const processes = openProcesses({ env, folder, onRelease, onDeath })
-    const key = (organizationId: string) => makeKey(db, direct.redisUrl, organizationId)
+    const key = (organizationId: string) => tokenOnceKnown({ db, redis, redisPrefix: prefix }, organizationId)
     await Promise.all([
       ...Array.from({ length: queries }, () => processes.startQuery()),
       ...Array.from({ length: projectors }, () => processes.startProjector()),
@@ -96,43 +95,20 @@ export async function openSystem<Servers>(
 }
 
 /** Connections past what the faults break; creates the schema and the topics. */
-async function openDirectly({ databaseUrl, kafkaBrokers }: Addresses, onRelease: Opening['onRelease']) {
-  const db = openPostgres(databaseUrl, {
-    name: 'chaos',
-    max: 3,
-    statementTimeoutMs: 30_000,
-    onError: () => {},
-  })
+async function openDirectly(
+  { databaseUrl, kafkaBrokers, redisUrl }: Addresses,
+  onRelease: Opening['onRelease'],
+) {
+  const options = { name: 'chaos', onError: () => {} }
+  const db = openPostgres(databaseUrl, { ...options, max: 3, statementTimeoutMs: 30_000 })
   onRelease(() => db.destroy())
   await migrate(db)
   const kafka = connectTo(kafkaBrokers)
   onRelease(() => kafka.close())
   // As many replicas as the brokers give each topic.
   await createTopics(kafka, { topicPrefix: prefix, partitions, replicationFactor: -1 })
-  return { db, kafka }
-}
-
-async function makeKey(db: Postgres, redisUrl: string, organizationId: string): Promise<string> {
-  const wanted = {
-    organizationId,
-    name: 'chaos',
-    scopes: ['events:read', 'analytics:read', 'orders:read'],
-    eventId: null,
-    expiresAt: null,
-  }
-  for (const until = Date.now() + 30_000; ; await sleep(100)) {
-    try {
-      const { stored, token } = await createKey(db, wanted as Parameters<typeof createKey>[1])
-      const redis = openWholeRedis(redisUrl, {
-        name: 'chaos',
-        commandTimeoutMs: 60_000,
-        onError: () => {},
-      })
-      await whenReady(redis, 60_000)
-      await copyKey(redis, allKeys(prefix), stored).finally(() => redis.disconnect())
-      return token
-    } catch (error) {
-      if (Date.now() > until) throw error
-    }
-  }
+  const redis = openWholeRedis(redisUrl, { ...options, commandTimeoutMs: 60_000 })
+  onRelease(() => redis.disconnect())
+  await whenReady(redis, 60_000)
+  return { db, kafka, redis }
 }

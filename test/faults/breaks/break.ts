@@ -22,9 +22,8 @@ export async function changed(
   url: string,
   { from, to, undo }: { from: RegExp; to: string; undo: Undo },
 ): Promise<string> {
-  const { hostname, port } = new URL(url)
   const toClient = (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1')
-  const relay = await openRelay({ host: hostname, port: Number(port) }, { toClient })
+  const relay = await openRelay(url, { toClient })
   undo(relay.close)
-  return Object.assign(new URL(url), { port: String(relay.port) }).href
+  return relay.through(url)
 }

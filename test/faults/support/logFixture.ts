@@ -76,18 +76,12 @@ function inPartition(partition: number): Festival {
 }
 const partitionerOf = kafkajs.Partitioners.DefaultPartitioner
 
-/** The address of a projector's ops port. */
-async function opsOf(projector: TallyProcess | undefined): Promise<string> {
-  const line = await projector?.line(({ msg }) => msg === 'projector started')
-  return String(line?.ops)
-}
-
 /** What is missing according to a projector's `/readyz`; undefined if it is ready. */
 export async function missingOf(projector: TallyProcess | undefined): Promise<string | undefined> {
-  const answer = await fetch(`${await opsOf(projector)}/readyz`)
+  const answer = await fetch(`${(await projector?.started())?.ops}/readyz`)
   return answer.ok ? undefined : ((await answer.json()) as { missing: string }).missing
 }
 
 export async function metricsOf(projector: TallyProcess | undefined): Promise<string> {
-  return (await fetch(`${await opsOf(projector)}/metrics`)).text()
+  return (await fetch(`${(await projector?.started())?.ops}/metrics`)).text()
 }

@@ -11,7 +11,7 @@ async function given(offsets: number[]) {
   onTestFinished(drop)
   const brokers = inject('servers').kafkaBrokers
   const prefix = `test-${randomBytes(6).toString('hex')}`
-  const kafka = connectForTest(brokers)
+  const kafka = connectForTest()
   await createTopics(kafka, { topicPrefix: prefix, partitions: 1, replicationFactor: 1 })
   const { deadLetters: topic, orders } = topicNames(prefix)
   const producer = await openProducer(kafka)

@@ -134,7 +134,7 @@ test('a value of more than 8 MiB is too large, as in the projector', async () =>
 })
 
 test('--from-kafka judges what the topics hold, by offset, and stores nothing', async () => {
-  const kafka = connectForTest(inject('servers').kafkaBrokers)
+  const kafka = connectForTest()
   const topicPrefix = `test-${randomBytes(6).toString('hex')}`
   await createTopics(kafka, { topicPrefix, partitions: 3, replicationFactor: 1 })
   const { orders: topic, organizations: small } = topicNames(topicPrefix)
