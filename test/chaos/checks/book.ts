@@ -2,7 +2,18 @@ import { eventOracle } from '@tally/testkit/oracle/event'
 import { presentEvents } from '@tally/testkit/oracle/present'
 import type { TestRecord } from '@tally/testkit/processes/tally'
 import { type Answers, answersOf } from './answers.ts'
-import type { EventBook, Raw } from './eventBook.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: raw records, on purpose without the product's types
+export type Raw = any
+
+/** What has been said of one event: the winning version of the event, of each order and of each refund. */
+type EventBook = {
+  event: Raw | undefined
+  orders: Map<string, Raw>
+  refunds: Map<string, Raw>
+  /** Grows with each record. */
+  records: number
+}
 
 export type Book = {
   /** Notes a good record that has been sent. */

@@ -1,5 +1,5 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import type { Raw } from './eventBook.ts'
+import type { Raw } from './book.ts'
 import {
   countAgain,
   mayShow,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { confirmedStatuses } from '@tally/testkit/oracle/event'
 import { figures } from '@tally/testkit/oracle/figures'
 import { presentOrder } from '@tally/testkit/oracle/present'
-import type { Raw } from './eventBook.ts'
+import type { Raw } from './book.ts'
 
 /** What one order adds to its event's totals; `listed` and `cancelled` are of the order lists. */
 export type Share = { orders: number; cents: number; items: number; listed: number; cancelled: number }

@@ -8,7 +8,7 @@ const parts: { part: PartName; name: string; allows: Allowed }[] = [
   { part: 'redis', name: 'Redis', allows: 'everything' },
 ]
 
-/** Each way of each link: no connection, one that hangs, one that is slow. */
+/** Each way of each link: no connection, one that hangs, one that is slow, no name. */
 export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault[] => [
   {
     name: `connections to ${name} cut`,
@@ -35,6 +35,17 @@ export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault
       await links[part].slow(random.whole(10, 80))
       await last(random, 1_000, 4_000)
       await links[part].mend()
+    },
+  },
+  {
+    name: `${name}'s name does not resolve`,
+    allows,
+    // Connections break, and for a while new ones fail with EAI_AGAIN before anything is sent.
+    async run({ links, names }, random) {
+      names.off(part)
+      await links[part].cut()
+      await links[part].mend()
+      await last(random, 1_000, 3_000).finally(() => names.on(part))
     },
   },
 ])

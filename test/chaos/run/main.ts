@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { localFolder } from '#infra/folder.ts'
 import { listenForInterruption } from '#infra/interruption.ts'
 import { clusterFaults } from '../faults/cluster.ts'
-import { faults, pendingFaults } from '../faults/index.ts'
+import { faults } from '../faults/index.ts'
 import { startClusterSystem } from '../system/clusterSystem.ts'
 import { startLinkedSystem } from '../system/linkedSystem.ts'
 import type { System, SystemWanted } from '../system/system.ts'
@@ -25,7 +25,6 @@ const help = `npm run test:chaos [-- options]
                 replicas, Postgres with a standby, PgBouncer
   --sentinel    the same with Redis and Sentinel
   --only TEXT   only kinds of fault whose name holds this text; several with commas
-  --pending     also the kinds that Tally does not withstand yet
   --list        names the kinds and ends
 `
 
@@ -40,7 +39,6 @@ const options = {
   only: text,
   cluster: flag,
   sentinel: flag,
-  pending: flag,
   list: flag,
   help: flag,
 }
@@ -60,7 +58,7 @@ export async function main(args: string[]): Promise<number> {
   )
   if (values.help || values.list || !numbers.every(value => /^[1-9]\d{0,8}$/.test(value))) {
     const isAsked = values.help || values.list
-    const all: { name: string }[] = isCluster(values) ? clusterFaults : allFaults(values)
+    const all: { name: string }[] = isCluster(values) ? clusterFaults : faults
     const names = kindsOf(values, all)
       .map(({ name }) => `${name}\n`)
       .join('')
@@ -90,7 +88,6 @@ export async function main(args: string[]): Promise<number> {
 }
 
 const isCluster = ({ cluster = false, sentinel = false }: Values) => cluster || sentinel
-const allFaults = ({ pending = false }: Values) => (pending ? [...faults, ...pendingFaults] : faults)
 
 function kindsOf<Kind extends { name: string }>({ only = '' }: Values, all: Kind[]): Kind[] {
   const texts = only.toLowerCase().split(',')
@@ -108,7 +105,7 @@ function runWanted(
     const start = (options: SystemWanted) => startClusterSystem(redis, options)
     return runPieces({ ...wanted, start, kinds: kindsOf(values, clusterFaults) })
   }
-  return runPieces({ ...wanted, start: startLinkedSystem, kinds: kindsOf(values, allFaults(values)) })
+  return runPieces({ ...wanted, start: startLinkedSystem, kinds: kindsOf(values, faults) })
 }
 
 /** Runs the pieces side by side; if one fails, all end. */

@@ -12,7 +12,7 @@ async function killOne(system: System, random: Random): Promise<void> {
   await system.startProjector()
 }
 
-export const projectorFaults: Fault[] = [
+export const processFaults: Fault[] = [
   {
     name: 'projector killed, the only one',
     allows: 'everything',
@@ -45,6 +45,22 @@ export const projectorFaults: Fault[] = [
       await last(random, 500, 2_000)
       const leaving = random.shuffled<Service>(system.projectors).slice(0, random.whole(2, 4))
       await Promise.all(leaving.map(projector => projector.end('SIGTERM')))
+    },
+  },
+  {
+    name: 'query process ends in good order',
+    allows: 'everything',
+    async run(system, random) {
+      await Promise.all([random.of(system.queries).end('SIGTERM'), system.startQuery()])
+    },
+  },
+  {
+    name: 'query process killed',
+    allows: 'everything',
+    async run(system, random) {
+      await random.of(system.queries).end('SIGKILL')
+      await last(random, 0, 1_000)
+      await system.startQuery()
     },
   },
 ]
