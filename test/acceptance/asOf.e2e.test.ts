@@ -62,7 +62,7 @@ test('asOf follows the clock while nothing is sold, stands still without a proje
 
 /** The values of a metric of the first query process, one for each set of labels; at least one. */
 async function seriesOf(name: string): Promise<number[]> {
-  const ops = (await tally.queries[0]?.process.line(({ ops }) => ops !== undefined))?.ops ?? ''
+  const ops = tally.queries[0]?.ops ?? ''
   const { text } = await askHttp(ops, '/metrics')
   const values = [...text.matchAll(new RegExp(`^${name}(?:{.*})? (.+)$`, 'gm'))].map(([, value]) =>
     Number(value),

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import type { Ask } from '@tally/testkit/processes/http'
 import { useTally } from '@tally/testkit/processes/tally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
@@ -56,6 +57,7 @@ test.for(table)('$why: $is', async ({ path, method = 'GET', token, is }) => {
   const { status, headers, body } = await tally.get(path, { method, token: token && tokens[token] })
   expect(status).toBe(is)
   expect(headers['content-type']).toBe('application/problem+json')
+  expect(headers['cache-control']).toBe('no-store')
   expect(headers['www-authenticate']).toBe(is === 401 ? 'Bearer' : undefined)
   expect(headers.allow).toBe(is === 405 ? 'GET, HEAD' : undefined)
   expect(headers['x-ratelimit-limit'] !== undefined).toBe(
@@ -64,7 +66,7 @@ test.for(table)('$why: $is', async ({ path, method = 'GET', token, is }) => {
   expect(body).toMatchObject({ status: is, instance: path.split('?')[0], requestId: headers['x-request-id'] })
 })
 
-const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']
+const methods = METHODS.filter(method => !['GET', 'HEAD', 'CONNECT'].includes(method))
 const known = ['/api/v1/events', ...eventPaths.map(path => base + path), `${base}/orders/A`]
 
 describe('every method but GET and HEAD is a 405 on a known path', () => {

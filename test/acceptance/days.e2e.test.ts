@@ -1,7 +1,7 @@
 import { runScenario } from '@tally/testkit/oracle/scenario'
 import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { friday, newFestival, saturday, sunday } from '@tally/testkit/records/festival'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const tally = useSharedTally()
 const dayEndpoints = ['/analytics/orders/by-hour', '/analytics/orders/top-items', '/live/item-counts']
@@ -11,40 +11,6 @@ const day = (dayId: number, closedAt: string | null, date = '2026-09-04') => ({
   date,
   openedAt: '2026-09-04T16:00:00Z',
   closedAt,
-})
-
-describe('the default day', () => {
-  test.concurrent.for([
-    {
-      rule: 'is the open one, also before a later one that is closed',
-      days: [day(41, null), day(42, '2026-09-30T00:00:00Z')],
-      is: 41,
-    },
-    {
-      rule: 'is the one closed last, when none is open',
-      days: [day(42, '2026-09-05T00:00:00Z'), day(41, '2026-09-06T00:00:00Z')],
-      is: 41,
-    },
-    {
-      rule: 'has the higher id, when two closed at the same time',
-      days: [
-        day(9, '2026-09-05T02:00:00+02:00'),
-        day(41, '2026-09-05T00:00:00Z'),
-        day(10, '2026-09-05T00:00:00Z'),
-      ],
-      is: 41,
-    },
-    { rule: 'does not exist, when the event has no days', days: [], is: null },
-  ])('$rule', async ({ days, is }) => {
-    const festival = newFestival()
-    const { token } = await runScenario(tally, festival, [
-      festival.event({ days }),
-      festival.order({ dayId: 41 }),
-      festival.order({ dayId: 42 }),
-    ])
-    const { body } = await tally.get(`${festival.path}/analytics/kpis`, { token })
-    expect(body.meta.dayId).toBe(is)
-  })
 })
 
 test.concurrent('without any day, kpis are zero, other day answers empty, and unknown ids still 404', async () => {
@@ -79,21 +45,4 @@ test.concurrent('the next version of the event closes the day and opens another'
   )
   expect(await data('')).toMatchObject({ isOpen: true, currentDay: { id: sunday, date: '2026-09-06' } })
   expect((await data('/analytics/kpis')).totalOrders).toBe(0)
-})
-
-test.concurrent('the trend adds up the days of one date and takes the last dates, not the last days', async () => {
-  const festival = newFestival()
-  const closed = '2026-09-04T16:00:00Z'
-  const days = [
-    day(1, closed, '2026-09-01'),
-    day(5, closed, '2026-09-03'),
-    day(2, closed, '2026-09-03'),
-    day(3, closed, '2026-09-02'),
-  ]
-  const orders = [1, 2, 5, 5].map(dayId => festival.order({ dayId }))
-  const { data } = await runScenario(tally, festival, [festival.event({ days }), ...orders])
-  expect(await data('/analytics/sales-trend?days=2')).toEqual([
-    { date: '2026-09-02', totalSales: 0, orderCount: 0, currency: 'EUR' },
-    { date: '2026-09-03', totalSales: 82.5, orderCount: 3, currency: 'EUR' },
-  ])
 })

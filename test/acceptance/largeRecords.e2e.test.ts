@@ -10,7 +10,7 @@ import { type Festival, newFestival, saturday } from '@tally/testkit/records/fes
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { sql } from 'kysely'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { largestEvent, largestOrder, type Writing, writings } from './largest.ts'
 
 const tally = useTally({ partitions: 1 })
@@ -21,7 +21,7 @@ const [none, gzip] = [0, 1]
 /** Sends one value in a batch of its own. */
 async function send(festival: Festival, type: 'events' | 'orders', value: string | Buffer, codec = none) {
   const topic = topicNames(tally.settings.TOPIC_PREFIX ?? '')[type]
-  const { kafka } = inside(connectForTest(inject('servers').kafkaBrokers))
+  const { kafka } = inside(connectForTest())
   const producer = kafka.producer({ allowAutoTopicCreation: false })
   await producer.connect()
   try {

@@ -1,9 +1,8 @@
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
-import { Cluster } from 'ioredis'
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { everythingInPostgres, everythingInRedis } from '../hostile/everywhere.ts'
 
 const tally = useTally({ settings: { LOG_LEVEL: 'trace' } })
 const marker = 'ada.lovelace@example.org'
@@ -45,8 +44,8 @@ test('a customer’s name or e-mail reaches neither Postgres nor Redis, no answe
   const places = {
     answers: JSON.stringify(answers),
     logs: logs.join(''),
-    redis: await everythingInRedis(),
-    postgres: await everythingInPostgres(),
+    redis: await everythingInRedis(tally.redis, tally.settings.REDIS_PREFIX as string),
+    postgres: await everythingInPostgres(tally.database.db),
   }
   for (const [place, text] of Object.entries(places)) {
     expect(text.toLowerCase().includes(marker) ? `found in ${place}` : 'nowhere').toBe('nowhere')
@@ -59,34 +58,3 @@ test('a customer’s name or e-mail reaches neither Postgres nor Redis, no answe
   for (const deadLetter of deadLetters)
     expect(headerOf(deadLetter, '__connect.errors.exception.message')).not.toContain(marker)
 })
-
-/** Every row of every table, as text. */
-async function everythingInPostgres(): Promise<string> {
-  const { db } = tally.database
-  const { rows } = await sql<{ name: string }>`
-select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`.execute(
-    db,
-  )
-  const texts = await Promise.all(
-    rows.map(async ({ name }) => {
-      const found = await sql<{ text: string }>`select t::text as text from ${sql.raw(name)} t`.execute(db)
-      return found.rows.map(({ text }) => text).join('\n')
-    }),
-  )
-  return texts.join('\n')
-}
-
-/** Every key of this run with what it holds. */
-async function everythingInRedis(): Promise<string> {
-  const { redis, settings } = tally
-  const texts: string[] = []
-  for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
-    for await (const keys of node.scanStream({ match: `${settings.REDIS_PREFIX}:*`, count: 1000 })) {
-      for (const key of keys as string[]) {
-        const isHash = (await redis.type(key)) === 'hash'
-        texts.push(key, JSON.stringify(isHash ? await redis.hgetall(key) : await redis.get(key)))
-      }
-    }
-  }
-  return texts.join('\n')
-}

@@ -3,37 +3,32 @@ import { endpoints } from './endpoints/index.ts'
 
 const { getKpis, getSalesTrend, getTopItems, getItemCounts, listOrders, getOrder } = endpoints
 const badIntegers = [
-  '0',
-  '042',
-  '+42',
-  '-1',
-  '4.0',
-  '0x2A',
-  '',
-  ' 7',
-  '7 ',
-  '1e3',
-  '٣',
-  '2147483648',
-  ['1', '2'],
+  ...['0', '042', '+42', '-1', '4.0', '0x2A', '', ' 7', '7 ', '1e3', '4e1', '٣', '1,2', '1_0', 'null', 'NaN'],
+  ...['2147483648', '99999999999999999999', ['1', '2'], ['1', '1']],
 ]
 const ids = (count: number) => Array.from({ length: count }, (_, i) => i + 1).join(',')
 
-const parameters = [
-  [getKpis, 'dayId', ['1', '42', '2147483647'], badIntegers],
-  [getKpis, 'areaId', ['1', '2147483647'], badIntegers],
+type Endpoint = (typeof endpoints)[keyof typeof endpoints]
+type Row = [endpoint: Endpoint, name: string, good: readonly unknown[], bad: readonly unknown[]]
+
+const parameters: Row[] = [
+  ...Object.values(endpoints).flatMap(endpoint =>
+    ['dayId', 'areaId']
+      .filter(name => name in endpoint.query.shape)
+      .map((name): Row => [endpoint, name, ['1', '42', '2147483647'], badIntegers]),
+  ),
   [getSalesTrend, 'days', ['1', '365'], [...badIntegers, '366']],
   [getTopItems, 'limit', ['1', '100'], [...badIntegers, '101']],
   [listOrders, 'page', ['1', '1000000'], [...badIntegers, '1000001']],
   [listOrders, 'pageSize', ['1', '100'], [...badIntegers, '101']],
-  [listOrders, 'status', ['Paid', 'Cancelled'], ['paid', '', 'All', ['Paid', 'Paid']]],
+  [listOrders, 'status', ['Paid', 'Cancelled'], ['paid', '', 'All', 'Refunded', 'Paid ', ['Paid', 'Paid']]],
   [
     getItemCounts,
     'menuItemIds',
     ['7', '7,9', ids(200), '2147483647', Array(500).fill('7').join(',')],
     ['', ',', '7,', ',7', '7,,9', '7, 9', '0', '07', '7;9', ids(201), '2147483648', ['7', '9']],
   ],
-] as const
+]
 
 test.each(parameters)(
   '%# a parameter takes its good values and refuses the bad ones',
@@ -63,7 +58,17 @@ test('unknown parameters are ignored, and item counts have no area', () => {
 test('an event id is taken in any case; one that is not a UUID is refused', () => {
   const eventId = '7C1E0000-0000-0000-0000-00000000000A'
   expect(getKpis.params.parse({ eventId })).toEqual({ eventId: eventId.toLowerCase() })
-  for (const bad of ['', '7', `${eventId}0`, eventId.replaceAll('-', '')])
+  const wrong = [
+    '',
+    '7',
+    'no-uuid',
+    '{}',
+    '   ',
+    'x'.repeat(5_000),
+    `${eventId.slice(0, -1)}g`,
+    `${eventId}0`,
+  ]
+  for (const bad of [...wrong, eventId.replaceAll('-', '')])
     expect(getKpis.params.safeParse({ eventId: bad }).success).toBe(false)
 })
 

@@ -57,6 +57,15 @@ const instants = {
     '9999-12-31T23:59:59-00:01',
     '10000-01-01T00:00:00Z',
     '0070-01-01T00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '+002026-09-04T19:31:07Z',
+    '2026-09-04T19:31:07+02',
+    '2026-09-04T19:31:07,5Z',
+    '2026-09-00T00:00:00Z',
+    '2028-02-30T00:00:00Z',
+    '2100-02-29T00:00:00Z',
+    '2026-09-04',
+    '',
     ' 2026-09-04T19:31:07Z',
     '2026-09-04T19:31:07Z\n',
     1_788_000_000_000,
@@ -94,6 +103,7 @@ const flags = { good: [true, false], bad: ['true', 0, 1, null] }
 export const rules: Record<string, Rule> = {
   'an organization id': { type: 'organizations', fields: field('organizationId'), ...uuids },
   'an event id': { type: 'orders', fields: field('eventId'), ...uuids },
+  "an event's organization": { type: 'events', fields: field('organizationId'), ...uuids },
   'a version': { type: 'orders', fields: field('version'), ...versions },
   'an organization name': { type: 'organizations', fields: field('name'), ...names },
   'an organization status': {

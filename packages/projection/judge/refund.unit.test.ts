@@ -157,6 +157,16 @@ test('a fee that was kept: the lines say what is taken off the items, the amount
   })
 })
 
+test('goods that are taken back without money, and a refund of nothing', () => {
+  const all = { sales: 1700, sold: 2, refundedQuantity: 0, refundedCents: 0 }
+  expect(friday(anOrder(), { amount: 0, lines: [back(1, 0)] })).toEqual({
+    ...all,
+    sold: 1,
+    refundedQuantity: 1,
+  })
+  expect(friday(anOrder(), { amount: 0, lines: [] })).toEqual(all)
+})
+
 test('an order that only gives back is refunded nothing, and neither are items that it gives back', () => {
   const returned = anOrder({ totalAmount: -4, items: [burgers(-2, 2)] })
   expect(friday(returned, { amount: 4, lines: [back(1, 4)] })).toEqual({
