@@ -231,3 +231,53 @@ test.each([
   expect(slow?.tenth).toBeLessThan(100 + 2 * (usual?.tenth ?? 0))
   expect(slow?.most).toBeLessThan(200 + 2 * (usual?.most ?? 0))
 })
+
+/** Every hot endpoint answers with a 200, before the time-outs of a Postgres that hangs. */
+async function expectHot(address: string): Promise<void> {
+  const tookMs = await Promise.all(
+    paths.map(async path => {
+      const began = performance.now()
+      const { status } = await ask(address, path, { token })
+      expect({ path, status }).toEqual({ path, status: 200 })
+      return performance.now() - began
+    }),
+  )
+  expect(Math.max(...tookMs)).toBeLessThan(5_000)
+}
+
+/** The addresses of a process that has answered about the event before, and of one that has not. */
+async function twoQueries(): Promise<string[]> {
+  const verbena = newFestival()
+  await fixture.count(verbena.organization())
+  const other = { token: await fixture.token(verbena.organizationId) }
+  const fresh = await fixture.system.startQuery()
+  onTestFinished(() => fresh.end('SIGTERM'))
+  const answers = async () => (await ask(fresh.address, '/api/v1/events', other)).status === 200
+  await until('Redis answers in time', answers)
+  return [fixture.system.queries[0]?.address ?? '', fresh.address]
+}
+
+test.each([
+  ['cut', 200],
+  ['stall', 400],
+] as const)(
+  'Postgres down (%s): hot endpoints are answered by a Redis that takes %i ms',
+  async (down, ms) => {
+    const { redis, postgres } = fixture.system.links
+    const addresses = await twoQueries()
+    await redis.slow(ms / 2)
+    await postgres[down]()
+    for (const address of [...addresses, ...addresses]) await expectHot(address)
+  },
+)
+
+test('Postgres hangs after Redis was briefly too slow: hot endpoints are answered', async () => {
+  const { redis, postgres } = fixture.system.links
+  const addresses = await twoQueries()
+  const [used = ''] = addresses
+  await redis.stall()
+  for (let round = 0; round < 2; round++) await expectHot(used)
+  await postgres.stall()
+  await redis.mend()
+  await Promise.all(addresses.map(expectHot))
+})

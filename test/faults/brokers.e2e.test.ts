@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inside, type KafkaConnection, partitionOf, topicNames } from '@tally/kafka'
+import { inside, type KafkaConnection, topicNames } from '@tally/kafka'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
-import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Brokers, brokerSessionMs, startBrokers } from '../cluster/kafkaBrokers.ts'
-import { missingOf } from './support/logFixture.ts'
+import { festivalOf, missingOf } from './support/logFixture.ts'
 
 /** docs/reliability.md, Kafka: one of three brokers dies, or is cut off. */
 const partitions = 3
@@ -65,14 +64,6 @@ async function coordinator(): Promise<number> {
   return found.coordinator.nodeId
 }
 
-/** A festival whose records are in this partition. */
-function festivalIn(partition: number): Festival {
-  const festival = newFestival()
-  return partitionOf(Buffer.from(festival.eventId), partitions) === partition
-    ? festival
-    : festivalIn(partition)
-}
-
 const text = ({ usualMs, delayMs, asOfAgeMs }: ReturnType<typeof figures>) =>
   `${delayMs} ms late (${usualMs} ms before), asOf ${asOfAgeMs} ms old`
 
@@ -83,8 +74,8 @@ type Answer = { atMs: number; orders: number; asOfMs: number }
  * together with one of a festival in each partition of `others`.
  */
 async function watchFestival(partition: number, others: number[] = []) {
-  const festival = festivalIn(partition)
-  const festivals = [...others.map(festivalIn), festival]
+  const festival = festivalOf(partition, partitions)
+  const festivals = [...others.map(other => festivalOf(other, partitions)), festival]
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const token = await tally.key(festival.organizationId)
   const ask = async (): Promise<Answer> => {

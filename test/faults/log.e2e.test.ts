@@ -1,9 +1,9 @@
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { until } from '@tally/testkit/until'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Festival, type LogFixture, metricsOf, missingOf, openLogFixture } from './support/logFixture.ts'
 
-const limitMs = 180_000
+// The tests wait for Kafka most of the time: each has topics of its own, and they run at the same time.
 
 /** Sends new orders of a festival; resolves when Kafka has them. */
 const sell = ({ tally }: LogFixture, festival: Festival, count: number): Promise<void> =>
@@ -76,222 +76,172 @@ async function expectRemembered(fixture: LogFixture, reason: string, givenUp: st
   expect(audit).toMatchObject([{ organization_id: null, detail: expect.stringContaining(givenUp) }])
 }
 
-test(
-  'a first start of a log that begins above 0 reads from its start and logs that once',
-  async () => {
-    const fixture = await openLogFixture({ projectors: 0 })
-    const sold = await fixture.festivalIn(0)
-    await sell(fixture, sold, 5)
-    await fixture.deleteBefore(fixture.names.orders, 0, 3)
-    const projector = await fixture.tally.startProjector()
-    await countedAre(fixture, sold, 2)
-    const warnings = projector.log().match(/the log begins above offset 0/g)
-    expect(warnings).toHaveLength(1)
-    expect(await metricsOf(projector)).toContain(
-      `tally_projector_late_starts_total{topic="${fixture.names.orders}",partition="0"} 1`,
-    )
-    await projector.end()
-    const again = await fixture.tally.startProjector()
-    await sell(fixture, sold, 1)
-    await countedAre(fixture, sold, 3)
-    expect(again.log()).not.toContain('the log begins above offset 0')
-  },
-  limitMs,
-)
+test.concurrent('a first start of a log that begins above 0 reads from its start and logs that once', async ({
+  onTestFinished,
+}) => {
+  const fixture = await openLogFixture(onTestFinished, { projectors: 0 })
+  const sold = await fixture.festivalIn(0)
+  await sell(fixture, sold, 5)
+  await fixture.deleteBefore(fixture.names.orders, 0, 3)
+  const projector = await fixture.tally.startProjector()
+  await countedAre(fixture, sold, 2)
+  const warnings = projector.log().match(/the log begins above offset 0/g)
+  expect(warnings).toHaveLength(1)
+  expect(await metricsOf(projector)).toContain(
+    `tally_projector_late_starts_total{topic="${fixture.names.orders}",partition="0"} 1`,
+  )
+  await projector.end()
+  const again = await fixture.tally.startProjector()
+  await sell(fixture, sold, 1)
+  await countedAre(fixture, sold, 3)
+  expect(again.log()).not.toContain('the log begins above offset 0')
+}, 600_000)
 
-test(
-  'records that retention removed before they were applied stop only their partition, until they are given up',
-  async () => {
-    const fixture = await openLogFixture()
-    const [held, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
-    await sell(fixture, held, 2)
-    await endProjector(fixture)
-    await sell(fixture, held, 7)
-    await fixture.deleteBefore(fixture.names.orders, 0, 6)
-    await fixture.tally.startProjector()
-    await expectLoud(fixture, fixture.names.orders, 'gap')
-    expect(fixture.tally.projectors[0]?.log()).toContain('4 records are missing: offsets 2 to 5')
-    await sell(fixture, other, 3)
-    await countedAre(fixture, other, 3)
-    expect(await fixture.counted(held)).toBe(2)
-    const givenUp = await accept(fixture, fixture.names.orders)
-    await countedAre(fixture, held, 5)
-    await expectRemembered(fixture, 'gap', givenUp)
-    await until('nothing is behind', async () => {
-      const { state } = (await fixture.listed(fixture.names.orders, 0)) as unknown as { state: string }
-      return state === 'ok'
-    })
-  },
-  limitMs,
-)
+test.concurrent('records that retention removed before they were applied stop only their partition, until they are given up', async ({
+  onTestFinished,
+}) => {
+  const fixture = await openLogFixture(onTestFinished)
+  const [held, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
+  await sell(fixture, held, 2)
+  await endProjector(fixture)
+  await sell(fixture, held, 7)
+  await fixture.deleteBefore(fixture.names.orders, 0, 6)
+  await fixture.tally.startProjector()
+  await expectLoud(fixture, fixture.names.orders, 'gap')
+  expect(fixture.tally.projectors[0]?.log()).toContain('4 records are missing: offsets 2 to 5')
+  await sell(fixture, other, 3)
+  await countedAre(fixture, other, 3)
+  expect(await fixture.counted(held)).toBe(2)
+  const givenUp = await accept(fixture, fixture.names.orders)
+  await countedAre(fixture, held, 5)
+  await expectRemembered(fixture, 'gap', givenUp)
+  await until('nothing is behind', async () => {
+    const { state } = (await fixture.listed(fixture.names.orders, 0)) as unknown as { state: string }
+    return state === 'ok'
+  })
+}, 600_000)
 
-test(
-  'a topic that is deleted and created again under a running projector is not applied before it is accepted',
-  async () => {
-    const fixture = await openLogFixture()
-    const [sold, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
-    await sell(fixture, sold, 3)
-    await fixture.tally.settle()
-    const { orders } = fixture.names
-    await fixture.deleteTopic(orders)
-    await fixture.createTopic(orders)
-    await sell(fixture, sold, 8)
-    await expectLoud(fixture, orders, 'recreated')
-    expect(await fixture.counted(sold)).toBe(3)
-    const moved = await fixture.tally.database.db
-      .selectFrom('shard_offsets')
-      .select('next_offset')
-      .where('topic', '=', orders)
-      .where('partition', '=', 0)
-      .executeTakeFirst()
-    expect(moved?.next_offset).toBe(3)
-    const givenUp = await acceptBoth(fixture, orders)
-    await countedAre(fixture, sold, 11)
-    await sell(fixture, other, 2)
-    await countedAre(fixture, other, 2)
-    expect(givenUp).toContain('created again')
-  },
-  limitMs,
-)
+test.concurrent('a topic that is deleted and created again under a running projector is not applied before it is accepted', async ({
+  onTestFinished,
+}) => {
+  const fixture = await openLogFixture(onTestFinished)
+  const [sold, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
+  await sell(fixture, sold, 3)
+  await fixture.tally.settle()
+  const { orders } = fixture.names
+  await fixture.deleteTopic(orders)
+  await fixture.createTopic(orders)
+  await sell(fixture, sold, 8)
+  await expectLoud(fixture, orders, 'recreated')
+  expect(await fixture.counted(sold)).toBe(3)
+  const moved = await fixture.tally.database.db
+    .selectFrom('shard_offsets')
+    .select('next_offset')
+    .where('topic', '=', orders)
+    .where('partition', '=', 0)
+    .executeTakeFirst()
+  expect(moved?.next_offset).toBe(3)
+  const givenUp = await acceptBoth(fixture, orders)
+  await countedAre(fixture, sold, 11)
+  await sell(fixture, other, 2)
+  await countedAre(fixture, other, 2)
+  expect(givenUp).toContain('created again')
+}, 600_000)
 
-test(
-  'a topic that was created again and has grown past the stored offset is noticed at the next start',
-  async () => {
-    const fixture = await openLogFixture()
-    const sold = await fixture.festivalIn(0)
-    await sell(fixture, sold, 3)
-    await endProjector(fixture)
-    const { orders } = fixture.names
-    await fixture.deleteTopic(orders)
-    await fixture.createTopic(orders)
-    await sell(fixture, sold, 8)
-    await fixture.tally.startProjector()
-    await expectLoud(fixture, orders, 'recreated')
-    expect(await fixture.counted(sold)).toBe(3)
-    await acceptBoth(fixture, orders)
-    await countedAre(fixture, sold, 11)
-  },
-  limitMs,
-)
+test.concurrent('a topic that was created again and has grown past the stored offset is noticed at the next start', async ({
+  onTestFinished,
+}) => {
+  const fixture = await openLogFixture(onTestFinished)
+  const sold = await fixture.festivalIn(0)
+  await sell(fixture, sold, 3)
+  await endProjector(fixture)
+  const { orders } = fixture.names
+  await fixture.deleteTopic(orders)
+  await fixture.createTopic(orders)
+  await sell(fixture, sold, 8)
+  await fixture.tally.startProjector()
+  await expectLoud(fixture, orders, 'recreated')
+  expect(await fixture.counted(sold)).toBe(3)
+  await acceptBoth(fixture, orders)
+  await countedAre(fixture, sold, 11)
+}, 600_000)
 
-test(
-  'a partition whose log holds another record than the applied one stands still',
-  async () => {
-    const fixture = await openLogFixture()
-    const sold = await fixture.festivalIn(0)
-    await sell(fixture, sold, 3)
-    await endProjector(fixture)
-    // As after an unclean leader election: the topic is the same, its last records are not.
-    await fixture.tally.database.db
-      .updateTable('shard_offsets')
-      .set({ fingerprint: Buffer.alloc(32, 1) })
-      .where('topic', '=', fixture.names.orders)
-      .where('partition', '=', 0)
-      .execute()
-    await fixture.tally.startProjector()
-    await expectLoud(fixture, fixture.names.orders, 'recreated')
-    await sell(fixture, sold, 2)
-    const givenUp = await accept(fixture, fixture.names.orders)
-    await countedAre(fixture, sold, 5)
-    await expectRemembered(fixture, 'recreated', givenUp)
-  },
-  limitMs,
-)
+test.concurrent('a partition whose log holds another record than the applied one stands still', async ({
+  onTestFinished,
+}) => {
+  const fixture = await openLogFixture(onTestFinished)
+  const sold = await fixture.festivalIn(0)
+  await sell(fixture, sold, 3)
+  await endProjector(fixture)
+  // As after an unclean leader election: the topic is the same, its last records are not.
+  await fixture.tally.database.db
+    .updateTable('shard_offsets')
+    .set({ fingerprint: Buffer.alloc(32, 1) })
+    .where('topic', '=', fixture.names.orders)
+    .where('partition', '=', 0)
+    .execute()
+  await fixture.tally.startProjector()
+  await expectLoud(fixture, fixture.names.orders, 'recreated')
+  await sell(fixture, sold, 2)
+  const givenUp = await accept(fixture, fixture.names.orders)
+  await countedAre(fixture, sold, 5)
+  await expectRemembered(fixture, 'recreated', givenUp)
+}, 600_000)
 
-test(
-  'offsets are skipped on request, whether a projector runs or not, and wrong requests are refused',
-  async () => {
-    const fixture = await openLogFixture({ projectors: 0 })
-    const { orders } = fixture.names
-    const sold = await fixture.festivalIn(0)
-    await sell(fixture, sold, 5)
-    expect(await fixture.listed(orders, 0)).toEqual({
-      topic: orders,
-      partition: 0,
-      applied: 0,
-      logStart: 0,
-      logEnd: 5,
-      state: 'behind',
-    })
-    await fixture.tally.startProjector()
-    await countedAre(fixture, sold, 5)
-    await fixture.tally.projectors[0]?.end()
-    await sell(fixture, sold, 5)
-    const skip = (...args: string[]) => fixture.command('offsets', 'skip', ...args)
-    for (const [args, sentence] of [
-      [['nothing', '0', '--to', '7'], 'there is no topic nothing'],
-      [[orders, '9', '--to', '7'], 'has 2 partitions'],
-      [[orders, '0', '--to', '5'], '--to takes an offset after 5'],
-      [[orders, '0', '--to', '11'], '--to takes at most 10'],
-      [[orders, '0', '--to', '7'], 'repeat with --yes'],
-      [[orders, 'x', '--to', '7'], 'PARTITION takes a whole number'],
-    ] as const)
-      expect(await skip(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
-    const nothing = await fixture.command('offsets', 'accept', orders, '0', '--yes')
-    expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing to accept') })
-    const done = await skip(orders, '0', '--to', '7', '--yes')
-    expect(done).toMatchObject({ code: 0, stderr: '' })
-    await expectRemembered(fixture, 'skipped', String(done.stdout.split('\n')[0]))
-    await fixture.tally.startProjector()
-    await countedAre(fixture, sold, 8)
-  },
-  limitMs,
-)
+test.concurrent('offsets are skipped on request, whether a projector runs or not, and wrong requests are refused', async ({
+  onTestFinished,
+}) => {
+  const fixture = await openLogFixture(onTestFinished, { projectors: 0 })
+  const { orders } = fixture.names
+  const sold = await fixture.festivalIn(0)
+  await sell(fixture, sold, 5)
+  expect(await fixture.listed(orders, 0)).toEqual({
+    topic: orders,
+    partition: 0,
+    applied: 0,
+    logStart: 0,
+    logEnd: 5,
+    state: 'behind',
+  })
+  await fixture.tally.startProjector()
+  await countedAre(fixture, sold, 5)
+  await fixture.tally.projectors[0]?.end()
+  await sell(fixture, sold, 5)
+  const skip = (...args: string[]) => fixture.command('offsets', 'skip', ...args)
+  for (const [args, sentence] of [
+    [['nothing', '0', '--to', '7'], 'there is no topic nothing'],
+    [[orders, '9', '--to', '7'], 'has 2 partitions'],
+    [[orders, '0', '--to', '5'], '--to takes an offset after 5'],
+    [[orders, '0', '--to', '11'], '--to takes at most 10'],
+    [[orders, '0', '--to', '7'], 'repeat with --yes'],
+    [[orders, 'x', '--to', '7'], 'PARTITION takes a whole number'],
+  ] as const)
+    expect(await skip(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
+  const nothing = await fixture.command('offsets', 'accept', orders, '0', '--yes')
+  expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing to accept') })
+  const done = await skip(orders, '0', '--to', '7', '--yes')
+  expect(done).toMatchObject({ code: 0, stderr: '' })
+  await expectRemembered(fixture, 'skipped', String(done.stdout.split('\n')[0]))
+  await fixture.tally.startProjector()
+  await countedAre(fixture, sold, 8)
+}, 600_000)
 
-test(
-  'the projector warns about a topic whose records Kafka removes by itself',
-  async () => {
-    const fixture = await openLogFixture()
-    // Topics that `createTopic` of this test creates have the cluster's retention.
-    const [projector] = fixture.tally.projectors
-    expect(projector?.log()).not.toContain('loses records')
-    await fixture.deleteTopic(fixture.names.refunds)
-    await fixture.createTopic(fixture.names.refunds)
-    const other = await fixture.tally.startProjector()
-    const line = await other.line(({ msg }) => String(msg).includes('loses records'))
-    expect(line).toMatchObject({
-      topic: fixture.names.refunds,
-      settings: [expect.stringMatching(/^retention\.ms=\d+$/)],
-    })
-  },
-  limitMs,
-)
-
-test(
-  'a lock on one partition’s rows delays no other partition',
-  async () => {
-    const fixture = await openLogFixture()
-    const [locked, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
-    await sell(fixture, locked, 1)
-    await sell(fixture, other, 1)
-    await fixture.tally.settle()
-    const done = Promise.withResolvers<void>()
-    const isLocked = Promise.withResolvers<void>()
-    const holding = fixture.tally.database.db.transaction().execute(async tx => {
-      await tx.selectFrom('shard_offsets').selectAll().where('partition', '=', 0).forUpdate().execute()
-      isLocked.resolve()
-      await done.promise
-    })
-    onTestFinished(() => done.resolve())
-    await isLocked.promise
-    for (let round = 1; round <= 5; round++) {
-      await fixture.tally.produce([
-        locked.event({ version: 1 + round }),
-        locked.order({ orderId: `order-${round}` }),
-        locked.refund({ orderId: `order-${round}`, amount: 0, lines: [] }),
-      ])
-      await sell(fixture, other, 1)
-      const soldAt = performance.now()
-      await countedAre(fixture, other, 1 + round)
-      expect(performance.now() - soldAt).toBeLessThan(1_000)
-    }
-    expect(await fixture.counted(locked)).toBe(1)
-    done.resolve()
-    await holding
-    await countedAre(fixture, locked, 6)
-  },
-  limitMs,
-)
+test.concurrent('the projector warns about a topic whose records Kafka removes by itself', async ({
+  onTestFinished,
+}) => {
+  const fixture = await openLogFixture(onTestFinished)
+  // Topics that `createTopic` of this test creates have the cluster's retention.
+  const [projector] = fixture.tally.projectors
+  expect(projector?.log()).not.toContain('loses records')
+  await fixture.deleteTopic(fixture.names.refunds)
+  await fixture.createTopic(fixture.names.refunds)
+  const other = await fixture.tally.startProjector()
+  const line = await other.line(({ msg }) => String(msg).includes('loses records'))
+  expect(line).toMatchObject({
+    topic: fixture.names.refunds,
+    settings: [expect.stringMatching(/^retention\.ms=\d+$/)],
+  })
+}, 600_000)
 
 /** Accepts both partitions of a topic that was created again; returns what is given up in the first one. */
 async function acceptBoth(fixture: LogFixture, topic: string): Promise<string> {

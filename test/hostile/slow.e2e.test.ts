@@ -29,7 +29,7 @@ function crawl(address: string, beginning: string, drip: string): Promise<{ text
   return promise
 }
 
-test('a request that does not end is cut off, and others are answered meanwhile', async () => {
+test('a request that does not end is cut off, its headers with a 408, and others are answered meanwhile', async () => {
   const festival = newFestival()
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const token = await tally.key(festival.organizationId)
@@ -52,5 +52,9 @@ test('a request that does not end is cut off, and others are answered meanwhile'
     expect(tookMs).toBeLessThan(boundMs + marginMs)
     expect(statusesOf({ text }).filter(status => status >= 500)).toEqual([])
   }
+  const dripped = ended[2]?.text ?? ''
+  expect(statusesOf({ text: dripped })).toEqual([408])
+  expect(dripped).toContain('application/problem+json')
+  expect(dripped).toContain('"/problems/request-timeout"')
   expect((await tally.get(festival.path, { token })).status).toBe(200)
 })

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { useTally } from '@tally/testkit/processes/tally'
 import { expect, test } from 'vitest'
 import { programPath } from '#infra/install/programs.ts'
-import { open } from './raw.ts'
 
 const tally = useTally({ projectors: 0 })
 const mebi = 2 ** 20
@@ -27,15 +25,4 @@ test('what follows an invalid request is not read while the answers before it ar
   // What the buffers of the two sockets take.
   expect(Number(stdout)).toBeLessThan(50 * mebi)
   expect(residentMiB(query?.process.pid) - before).toBeLessThan(100)
-})
-
-test('no cache may keep a problem', async () => {
-  const [query] = tally.queries
-  for (const path of ['/api/v1/events', '/nowhere', '/api/v1/events/%zz'])
-    expect((await tally.get(path)).headers['cache-control']).toBe('no-store')
-  const socket = open(query?.address as string)
-  socket.setEncoding('latin1').write('garbage\r\n\r\n')
-  const [text] = await once(socket, 'data')
-  expect(text).toContain('\r\nCache-Control: no-store\r\n')
-  socket.destroy()
 })

@@ -3,9 +3,8 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { sql } from 'kysely'
 import { outgoingOf } from '../load/feeding.ts'
 import type { Random } from '../load/random.ts'
-import { shardOf } from '../load/shardOf.ts'
 import { type Fault, type FaultTools, last } from '../run/fault.ts'
-import { partitions, prefix, type System } from '../system/system.ts'
+import { partitions, prefix, type System, shardOf } from '../system/system.ts'
 
 const goOnTimeoutMs = 5_000
 

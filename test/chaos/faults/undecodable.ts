@@ -6,9 +6,9 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { isLoud } from '../checks/checking.ts'
 import { type DamagedBatch, writeDamagedBatch } from '../load/damagedBatch.ts'
 import { outgoingOf } from '../load/feeding.ts'
-import { shardOf } from '../load/shardOf.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import type { LinkedSystem } from '../system/linkedSystem.ts'
+import { shardOf } from '../system/system.ts'
 
 const saidTimeoutMs = 30_000
 const goOnTimeoutMs = 15_000

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTopics, type KafkaConnection } from '@tally/kafka'
+import { createTopics, type KafkaConnection, partitionOf } from '@tally/kafka'
 import { type Postgres, whenReady } from '@tally/platform'
 import { migrate, openPostgres } from '@tally/schema'
 import { environmentOf } from '@tally/testkit/processes/environment'
@@ -11,6 +11,8 @@ import { openProcesses, type Processes } from './processes.ts'
 
 export const prefix = 'chaos'
 export const partitions = 6
+/** The partition of an event's records. */
+export const shardOf = (eventId: string): number => partitionOf(Buffer.from(eventId), partitions)
 
 /** Tally's processes on servers of their own: what the load and the checks use. */
 export type System = Processes & {

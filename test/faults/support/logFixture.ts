@@ -1,16 +1,18 @@
-import { inside, kafkajs, topicNames } from '@tally/kafka'
+import { inside, partitionOf, topicNames } from '@tally/kafka'
 import { tally as command } from '@tally/testkit/processes/command'
 import type { TallyProcess } from '@tally/testkit/processes/process'
 import { type Options, startTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { deleteBefore } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { onTestFinished } from 'vitest'
 
 const partitions = 2
 
 /** Tally with topics of its own, whose logs the test may truncate, delete and create again. */
-export async function openLogFixture(options: Options = {}) {
+export async function openLogFixture(
+  onTestFinished: (end: () => Promise<void>) => void,
+  options: Options = {},
+) {
   const tally = await startTally({ partitions, projectors: 1, queries: 1, ...options })
   onTestFinished(() => tally.stop())
   const { kafka } = tally
@@ -55,7 +57,7 @@ export async function openLogFixture(options: Options = {}) {
     },
     /** A festival whose records are in this partition. */
     async festivalIn(partition: number): Promise<Festival> {
-      const festival = inPartition(partition)
+      const festival = festivalOf(partition, partitions)
       await tally.produce([festival.organization(), festival.event()])
       return festival
     },
@@ -64,17 +66,13 @@ export async function openLogFixture(options: Options = {}) {
 export type LogFixture = Awaited<ReturnType<typeof openLogFixture>>
 export type Festival = ReturnType<typeof newFestival>
 
-function inPartition(partition: number): Festival {
+/** A new festival whose records are in this one of so many partitions. */
+export function festivalOf(partition: number, count: number): Festival {
   const festival = newFestival()
-  const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({
-    partitionId,
-    leader: 1,
-  }))
-  const message = { key: festival.eventId, value: '' }
-  const placed = { topic: '', partitionMetadata: partitionMetadata as never, message }
-  return partitionerOf()(placed) === partition ? festival : inPartition(partition)
+  return partitionOf(Buffer.from(festival.eventId), count) === partition
+    ? festival
+    : festivalOf(partition, count)
 }
-const partitionerOf = kafkajs.Partitioners.DefaultPartitioner
 
 /** What is missing according to a projector's `/readyz`; undefined if it is ready. */
 export async function missingOf(projector: TallyProcess | undefined): Promise<string | undefined> {
