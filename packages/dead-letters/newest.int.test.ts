@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { inside, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
-import { freshDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { olderThan, readNewest } from './newest.ts'
 import { sendUnsent } from './replayed.ts'
 
-const { db, drop } = await freshDatabase()
-afterAll(drop)
+const { db } = await databaseOfFile()
 
 type Sent = { offset: number; partition?: number }
 

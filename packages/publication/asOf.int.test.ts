@@ -1,15 +1,13 @@
 import { ensureOffsets, lockOffset, readAsOf, storeOffsets } from '@tally/offsets'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { raiseAsOf, raisePublished } from './watermarks.ts'
 
-let database: TestDatabase
+const database = await databaseOfFile()
 beforeAll(async () => {
-  database = await freshDatabase()
   await ensureOffsets(database.db, 'orders', [0, 1])
 })
-afterAll(() => database.drop())
 
 const endOf = (partition: number, end: number, atMs: number) => ({ topic: 'orders', partition, end, atMs })
 const raise = (...ends: ReturnType<typeof endOf>[]) => raiseAsOf(database.db, ['orders'], ends)

@@ -12,8 +12,6 @@ import { asOnlyRebuild } from './rebuild/run.ts'
 import { aBusyFestival, damage, expectClean, rebuildAll } from './test/damage.ts'
 import { keepAsking, keepSending } from './test/stream.ts'
 
-/** The tests take a few seconds; this is what a busy machine may need. */
-const slow = 600_000
 const tally = useTally({ partitions: 2 })
 const organizationId = randomUUID()
 
@@ -28,123 +26,101 @@ function manyFestivals(count: number): TestRecord[] {
 const unfinished = () =>
   tally.database.db.selectFrom('rebuilds').selectAll().where('finished_at', 'is', null).execute()
 
-test(
-  'a rebuild while records arrive: no answer drops or is missing, and in the end all agree',
-  async () => {
-    const [right, wrong] = [aBusyFestival(200), aBusyFestival(200)]
-    await tally.count([...right.records, ...wrong.records])
-    const [token, other] = [
-      await tally.key(right.festival.organizationId),
-      await tally.key(wrong.festival.organizationId),
-    ]
-    const id = wrong.festival.eventId
-    await damage(tally, `update daily_counters set sales_cents = 1, paid = paid + 5 where event_id = '${id}'`)
-    await damage(tally, `delete from item_counters where event_id = '${id}' and area_id = 1`)
-    await damage(
-      tally,
-      `update orders set refunded_cents = 7, refunded_lines = null where event_id = '${id}'`,
-    )
+test('a rebuild while records arrive: no answer drops or is missing, and in the end all agree', async () => {
+  const [right, wrong] = [aBusyFestival(200), aBusyFestival(200)]
+  await tally.count([...right.records, ...wrong.records])
+  const [token, other] = [
+    await tally.key(right.festival.organizationId),
+    await tally.key(wrong.festival.organizationId),
+  ]
+  const id = wrong.festival.eventId
+  await damage(tally, `update daily_counters set sales_cents = 1, paid = paid + 5 where event_id = '${id}'`)
+  await damage(tally, `delete from item_counters where event_id = '${id}' and area_id = 1`)
+  await damage(tally, `update orders set refunded_cents = 7, refunded_lines = null where event_id = '${id}'`)
 
-    const sending = keepSending(tally, batch =>
-      [right, wrong].flatMap(({ festival, orderIds }) => [
-        festival.order({ orderId: `new-${batch}`, areaId: 1 + (batch % 2) }),
-        // Refunds of old orders too: those with wrong sums are changed while they are counted again.
-        festival.refund({ orderId: orderIds[batch % orderIds.length], amount: 0.01, lines: [] }),
-      ]),
-    )
-    const asking = keepAsking(tally, `${right.festival.path}/analytics/kpis`, token)
-    await until(
-      'the reader has answers',
-      async () => (await tally.get(right.festival.path, { token })).status === 200,
-    )
-    for (let round = 0; round < 3; round++) await rebuildAll(tally)
-    // A record that is just arriving is not a difference.
-    await expectClean(tally)
-    const sent = await sending.stop()
-    await tally.settle()
-    const orders = (await asking.stop()).map(({ totalOrders }) => totalOrders)
+  const sending = keepSending(tally, batch =>
+    [right, wrong].flatMap(({ festival, orderIds }) => [
+      festival.order({ orderId: `new-${batch}`, areaId: 1 + (batch % 2) }),
+      // Refunds of old orders too: those with wrong sums are changed while they are counted again.
+      festival.refund({ orderId: orderIds[batch % orderIds.length], amount: 0.01, lines: [] }),
+    ]),
+  )
+  const asking = keepAsking(tally, `${right.festival.path}/analytics/kpis`, token)
+  await until(
+    'the reader has answers',
+    async () => (await tally.get(right.festival.path, { token })).status === 200,
+  )
+  for (let round = 0; round < 3; round++) await rebuildAll(tally)
+  // A record that is just arriving is not a difference.
+  await expectClean(tally)
+  const sent = await sending.stop()
+  await tally.settle()
+  const orders = (await asking.stop()).map(({ totalOrders }) => totalOrders)
 
-    expect(orders.length).toBeGreaterThan(100)
-    expect(orders).toEqual(orders.toSorted((one, other) => one - other))
-    const told = oracle([...right.records, ...wrong.records, ...sent])
-    await expectAllAnswers(tally, right.festival.eventId, told, token)
-    await expectAllAnswers(tally, wrong.festival.eventId, told, other)
-    await expectClean(tally)
-  },
-  slow,
-)
+  expect(orders.length).toBeGreaterThan(100)
+  expect(orders).toEqual(orders.toSorted((one, other) => one - other))
+  const told = oracle([...right.records, ...wrong.records, ...sent])
+  await expectAllAnswers(tally, right.festival.eventId, told, token)
+  await expectAllAnswers(tally, wrong.festival.eventId, told, other)
+  await expectClean(tally)
+}, 600_000)
 
-test(
-  'a rebuild that was killed continues after the last event that it had done',
-  async () => {
-    await tally.count([newFestival({ organizationId }).organization(), ...manyFestivals(150)])
-    await damage(tally, 'update daily_counters set sales_cents = sales_cents + 1')
+test('a rebuild that was killed continues after the last event that it had done', async () => {
+  await tally.count([newFestival({ organizationId }).organization(), ...manyFestivals(150)])
+  await damage(tally, 'update daily_counters set sales_cents = sales_cents + 1')
+  const killed = startProcess(['rebuild'], tally.settings)
+  await until('some events are done', async () => {
+    if (/tally:|events rebuilt/.test(killed.log()))
+      throw new Error(`the rebuild ended before it was killed: ${killed.log()}`)
+    return (await unfinished())[0]?.last_event_id != null
+  })
+  await killed.end('SIGKILL')
+  const [run] = await unfinished()
+  expect(run).toMatchObject({ last_event_id: expect.any(String) })
+
+  const stderr = await rebuildAll(tally)
+  const done = Number(/continuing an interrupted run: (\d+) events are already done/.exec(stderr)?.[1])
+  const rebuilt = Number(/(\d+) events rebuilt/.exec(stderr)?.[1])
+  expect(done).toBeGreaterThan(0)
+  expect(done + rebuilt).toBe(152)
+  expect(stderr).toContain('all agree now')
+  expect(await unfinished()).toEqual([])
+  await expectClean(tally)
+}, 600_000)
+
+test('a rebuild that was killed compares again what it had done, and repairs what was damaged since', async () => {
+  const first = newFestival({ organizationId, eventId: '10000000-0000-4000-8000-00000000000a' })
+  const second = newFestival({ organizationId, eventId: '20000000-0000-4000-8000-00000000000b' })
+  await tally.count([first, second].flatMap(festival => [festival.event(), festival.order()]))
+  await tally.database.db.transaction().execute(async tx => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
+    await sql`select from event_heads where event_id = ${second.eventId} for update`.execute(tx)
     const killed = startProcess(['rebuild'], tally.settings)
-    await until('some events are done', async () => {
-      if (/tally:|events rebuilt/.test(killed.log()))
-        throw new Error(`the rebuild ended before it was killed: ${killed.log()}`)
-      return (await unfinished())[0]?.last_event_id != null
+    await until('the first event is done', async () => {
+      const [run] = await unfinished()
+      return run?.last_event_id != null && run.last_event_id >= first.eventId
     })
     await killed.end('SIGKILL')
-    const [run] = await unfinished()
-    expect(run).toMatchObject({ last_event_id: expect.any(String) })
+  })
+  const { eventId } = first
+  await damage(tally, `update daily_counters set sales_cents = sales_cents + 1 where event_id = '${eventId}'`)
 
-    const stderr = await rebuildAll(tally)
-    const done = Number(/continuing an interrupted run: (\d+) events are already done/.exec(stderr)?.[1])
-    const rebuilt = Number(/(\d+) events rebuilt/.exec(stderr)?.[1])
-    expect(done).toBeGreaterThan(0)
-    expect(done + rebuilt).toBe(152)
-    expect(stderr).toContain('all agree now')
-    expect(await unfinished()).toEqual([])
-    await expectClean(tally)
-  },
-  slow,
-)
+  const stderr = await rebuildAll(tally)
+  expect(stderr).toMatch(/continuing an interrupted run/)
+  expect(stderr).toMatch(/, 1 of them were wrong in Postgres; all agree now/)
+  await expectClean(tally)
+}, 600_000)
 
-test(
-  'a rebuild that was killed compares again what it had done, and repairs what was damaged since',
-  async () => {
-    const first = newFestival({ organizationId, eventId: '10000000-0000-4000-8000-00000000000a' })
-    const second = newFestival({ organizationId, eventId: '20000000-0000-4000-8000-00000000000b' })
-    await tally.count([first, second].flatMap(festival => [festival.event(), festival.order()]))
-    await tally.database.db.transaction().execute(async tx => {
-      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
-      await sql`select from event_heads where event_id = ${second.eventId} for update`.execute(tx)
-      const killed = startProcess(['rebuild'], tally.settings)
-      await until('the first event is done', async () => {
-        const [run] = await unfinished()
-        return run?.last_event_id != null && run.last_event_id >= first.eventId
-      })
-      await killed.end('SIGKILL')
-    })
-    const { eventId } = first
-    await damage(
-      tally,
-      `update daily_counters set sales_cents = sales_cents + 1 where event_id = '${eventId}'`,
-    )
-
-    const stderr = await rebuildAll(tally)
-    expect(stderr).toMatch(/continuing an interrupted run/)
-    expect(stderr).toMatch(/, 1 of them were wrong in Postgres; all agree now/)
-    await expectClean(tally)
-  },
-  slow,
-)
-
-test(
-  'of two rebuilds at once, the second waits a while and then says why it does not begin',
-  async () => {
-    const second = await asOnlyRebuild(tally.database.db, () => command(['rebuild'], tally.settings))
-    expect(second).toEqual({
-      code: 1,
-      stdout: '',
-      stderr:
-        'tally: another `tally rebuild` or `tally events remove` is running on this database: wait until it ends\n',
-    })
-    const entries = tally.database.db.selectFrom('audit_entries').select('action').orderBy('audit_id')
-    const actions = (await entries.execute()).map(({ action }) => action)
-    expect(actions.slice(-2)).toEqual(['rebuild-begun', 'rebuild-failed'])
-    expect(actions).toContain('rebuild-finished')
-  },
-  slow,
-)
+test('of two rebuilds at once, the second waits a while and then says why it does not begin', async () => {
+  const second = await asOnlyRebuild(tally.database.db, () => command(['rebuild'], tally.settings))
+  expect(second).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'tally: another `tally rebuild` or `tally events remove` is running on this database: wait until it ends\n',
+  })
+  const entries = tally.database.db.selectFrom('audit_entries').select('action').orderBy('audit_id')
+  const actions = (await entries.execute()).map(({ action }) => action)
+  expect(actions.slice(-2)).toEqual(['rebuild-begun', 'rebuild-failed'])
+  expect(actions).toContain('rebuild-finished')
+})

@@ -4,10 +4,9 @@ import { tally as command } from '@tally/testkit/processes/command'
 import { startProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
-import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectClean } from './test/damage.ts'
 
 const tally = useTally({ partitions: 1 })
@@ -15,9 +14,8 @@ const festival = newFestival()
 
 /** Deletes the topic of orders, creates it again, and has the projector go on with it. */
 async function recreateOrders(): Promise<void> {
-  const { KAFKA_BROKERS = '', TOPIC_PREFIX = '' } = tally.settings
-  const kafka = connectForTest(KAFKA_BROKERS)
-  onTestFinished(() => kafka.close())
+  const { kafka, settings } = tally
+  const { TOPIC_PREFIX = '' } = settings
   const { orders } = topicNames(TOPIC_PREFIX)
   await inside(kafka).admin.use(admin => admin.deleteTopics({ topics: [orders] }))
   await until('the topic is gone', async () => {
@@ -97,4 +95,4 @@ test('a rebuild from a topic that was created again reads it from the start, and
   })
   await until('the others are removed', async () => (await kpis()).totalOrders === last.length)
   await expectClean(tally)
-}, 180_000)
+})

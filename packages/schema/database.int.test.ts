@@ -12,20 +12,16 @@ import {
 import { ensureOffsets, lockOffset, readOffsets } from '@tally/offsets'
 import { isTransient, type Postgres } from '@tally/platform'
 import { readUnpublished } from '@tally/publication'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { openPostgres } from './database.ts'
 
 const eventId = '7c1e4f6a-0000-4000-8000-000000000001' as EventId
-let database: TestDatabase
+const database = await databaseOfFile()
 const opened: Postgres[] = []
-beforeAll(async () => {
-  database = await freshDatabase()
-})
 afterAll(async () => {
   for (const db of opened) await db.destroy()
-  await database.drop()
 })
 
 function open(prepares: boolean): Postgres {

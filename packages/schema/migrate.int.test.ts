@@ -1,18 +1,14 @@
 import { amountColumns, type Counter, counterNames, counters, keyColumns } from '@tally/figures'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile, freshDatabase } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openPostgres } from './database.ts'
 import { checkSchema, migrate, migrations } from './migrate.ts'
 import { isContract } from './schemaSteps.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase({ migrated: false })
-})
-afterAll(() => database.drop())
+const database = await databaseOfFile({ migrated: false })
 
 /** A pool as `tally migrate` opens it. */
 const openForMigrate = (url: string, name: string, lockTimeoutMs = 0) =>

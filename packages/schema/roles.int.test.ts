@@ -1,5 +1,5 @@
 import type { Postgres } from '@tally/platform'
-import { asRole, freshDatabase, type Service } from '@tally/testkit/servers/database'
+import { asRole, databaseOfFile, type Service } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgres } from './database.ts'
@@ -7,7 +7,7 @@ import { migrate } from './migrate.ts'
 import { lackedTables } from './roles.ts'
 
 const services: Service[] = ['query', 'projector', 'admin']
-const owner = await freshDatabase()
+const owner = await databaseOfFile()
 const as = Object.fromEntries(services.map(service => [service, open(service)])) as Record<Service, Postgres>
 
 function open(service: Service): Postgres {
@@ -22,7 +22,6 @@ values ('k', '', gen_random_uuid(), 'till', '{}', now())`.execute(owner.db)
 })
 afterAll(async () => {
   for (const db of Object.values(as)) await db.destroy()
-  await owner.drop()
 })
 
 async function expectRefused(service: Service, statement: string): Promise<void> {

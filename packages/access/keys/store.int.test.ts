@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { addEvent, addOrganization } from '@tally/testkit/records/rows'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { databaseOfFile } from '@tally/testkit/servers/database'
+import { expect, test } from 'vitest'
 import { type ApiKey, ApiKeyError, TooManyKeysError } from './apiKey.ts'
 import { listActiveKeys, listEndedKeys, listKeys } from './lists.ts'
 import { rotateKeyWithin } from './ownKeys.ts'
@@ -10,11 +10,7 @@ import { mostActiveKeys, mostKeysADay } from './room.ts'
 import { createKey, createKeyWithin, findKeys, type NewKey, revokeKey, touchKeys } from './store.ts'
 import { hashSecret, parseToken } from './token.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
+const database = await databaseOfFile()
 
 async function organization(): Promise<OrganizationId> {
   return addOrganization(database.db)

@@ -2,12 +2,12 @@ import { inSnapshot } from '@tally/platform'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { databaseOfFile } from '@tally/testkit/servers/database'
+import { beforeAll, expect, test } from 'vitest'
 import { composeDocuments } from './documents.ts'
 import { documentName } from './names.ts'
 
-let database: TestDatabase
+const database = await databaseOfFile()
 const eventId = newEventId()
 const line = (menuItemId: number, quantity: number) => ({
   menuItemId,
@@ -17,14 +17,12 @@ const line = (menuItemId: number, quantity: number) => ({
 })
 
 beforeAll(async () => {
-  database = await freshDatabase()
   await countNewOrders(database.db, [
     anOrder({ eventId, orderId: 'A-1', totalAmount: 5, items: [line(9, 1), line(7, 1)] }),
     anOrder({ eventId, orderId: 'A-2', totalAmount: 0.01, items: [line(7, 3)], areaId: 2 }),
     anOrder({ eventId, orderId: 'A-3', status: 'Pending', dayId: 42 }),
   ])
 })
-afterAll(() => database.drop())
 
 const compose = (scope: Parameters<typeof composeDocuments>[1]) =>
   inSnapshot(

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { decodeRecord, type Event, type EventId, type OrganizationId } from '@tally/contract'
-import { freshDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { lockEvents, readKnownEvents, storeEvents } from './writer.ts'
 
-const database = await freshDatabase()
-afterAll(() => database.drop())
+const database = await databaseOfFile()
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
 const organizationId = '0b5a0000-0000-4000-8000-000000000001' as OrganizationId

@@ -4,14 +4,14 @@ import { openPostgres } from '@tally/schema'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OrderFilter } from './filter.ts'
 import { readOrderPage } from './reader.ts'
 import { storeOrders, storeRefundSums } from './writer.ts'
 
-let database: TestDatabase
+const database = await databaseOfFile()
 /** One connection, so that its own statistics can be flushed before they are read. */
 let db: Postgres
 const eventId = newEventId()
@@ -28,17 +28,13 @@ const order = (i: number, fields: Record<string, unknown> = {}) =>
   })
 
 beforeAll(async () => {
-  database = await freshDatabase()
   db = openPostgres(database.url, { name: 'test', max: 1, statementTimeoutMs: 30_000, onError: () => {} })
   const all = Array.from({ length: 10_000 }, (_, i) => order(i))
   for (let from = 0; from < all.length; from += 2_000) {
     await countNewOrders(db, all.slice(from, from + 2_000))
   }
 })
-afterAll(async () => {
-  await db.destroy()
-  await database.drop()
-})
+afterAll(() => db.destroy())
 
 test('a new version of an order and a refund are HOT updates while their page has room', async () => {
   // Some orders of each page, which fit into its free 15 percent.

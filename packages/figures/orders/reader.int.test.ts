@@ -2,16 +2,16 @@ import { type OrderAnswer, type OrderStatus, orderStatuses } from '@tally/contra
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { scanDay } from './dayOrders.ts'
 import type { OrderFilter } from './filter.ts'
 import { findPageBuckets } from './pageBuckets.ts'
 import { countOrders, type PageAsked, readOrderPage, readStoredOrder } from './reader.ts'
 import { storeRefundSums } from './writer.ts'
 
-let database: TestDatabase
+const database = await databaseOfFile()
 const eventId = newEventId()
 const base = Date.parse('2026-09-04T18:00:00Z')
 
@@ -28,11 +28,9 @@ const orders = Array.from({ length: 70 }, (_, i) =>
 )
 
 beforeAll(async () => {
-  database = await freshDatabase()
   await countNewOrders(database.db, orders)
   await countNewOrders(database.db, [anOrder({ orderId: 'other-event' })])
 })
-afterAll(() => database.drop())
 
 const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
 const everything: OrderFilter = { eventId, dayId: undefined, areaId: undefined, status: undefined }

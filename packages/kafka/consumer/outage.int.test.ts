@@ -127,4 +127,4 @@ test('over an outage of 12 s all goes on without a restart: who was there, who s
   await Promise.all(parts.map(({ during }) => during?.()))
   await servers.part('kafka').start()
   await Promise.all(parts.map(({ after }) => after()))
-}, 180_000)
+})

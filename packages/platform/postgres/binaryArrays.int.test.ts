@@ -1,11 +1,10 @@
-import { freshDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { bigints, bigintsAt, booleans, ints, jsons, texts, uuids } from './binaryArrays.ts'
 
-const database = await freshDatabase({ migrated: false })
-afterAll(() => database.drop())
+const database = await databaseOfFile({ migrated: false })
 
 /** What Postgres reads from an array of this type. */
 async function read(array: Buffer, type: string): Promise<unknown[]> {

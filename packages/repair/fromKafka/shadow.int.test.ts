@@ -1,10 +1,9 @@
-import { freshDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openShadow, shadowSchema } from './shadow.ts'
 
-const { db, drop } = await freshDatabase()
-afterAll(drop)
+const { db } = await databaseOfFile()
 
 test('an interrupted run is continued, unless a log is another one or an older version began it', async () => {
   const first = await openShadow(db, 'tally', async () => true)

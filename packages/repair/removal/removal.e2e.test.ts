@@ -17,7 +17,6 @@ import { keepSending } from '../test/stream.ts'
 import { chooseByIds } from './choose.ts'
 import { removeEvents } from './removeEvents.ts'
 
-const slow = 180_000
 const tally = useTally({ partitions: 2, projectors: 2, queries: 2 })
 const kept = aBusyFestival(60)
 const removed = aBusyFestival(60)
@@ -53,128 +52,111 @@ async function expectGone(festival: Festival, token: string): Promise<void> {
   expect(fields.toSorted()).toEqual(['complete', 'epoch', 'revision'])
 }
 
-test(
-  'a removed event is unknown at once, in every process, while its records and others arrive',
-  async () => {
-    await tally.count([...kept.records, ...removed.records])
-    const token = await tally.key(removed.festival.organizationId)
-    expect(await statusesOf(removed.festival, token)).toEqual(new Set([200]))
+test('a removed event is unknown at once, in every process, while its records and others arrive', async () => {
+  await tally.count([...kept.records, ...removed.records])
+  const token = await tally.key(removed.festival.organizationId)
+  expect(await statusesOf(removed.festival, token)).toEqual(new Set([200]))
 
-    const sending = keepSending(tally, batch => [
-      kept.festival.order({ orderId: `new-${batch}` }),
-      removed.festival.order({ orderId: `new-${batch}` }),
-      removed.festival.refund({ orderId: `new-${batch}` }),
-    ])
-    const { code, stdout, stderr } = await remove(removed.festival.eventId.toUpperCase(), '--yes')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^removed 1 event with \d+ orders$/m)
-    expect(await statusesOf(removed.festival, token)).toEqual(new Set([404]))
-    keptRecords.push(...(await sending.stop()).filter(({ value }) => value.eventId === kept.festival.eventId))
-    await tally.count([removed.festival.event({ version: 9, name: 'Back' })])
+  const sending = keepSending(tally, batch => [
+    kept.festival.order({ orderId: `new-${batch}` }),
+    removed.festival.order({ orderId: `new-${batch}` }),
+    removed.festival.refund({ orderId: `new-${batch}` }),
+  ])
+  const { code, stdout, stderr } = await remove(removed.festival.eventId.toUpperCase(), '--yes')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^removed 1 event with \d+ orders$/m)
+  expect(await statusesOf(removed.festival, token)).toEqual(new Set([404]))
+  keptRecords.push(...(await sending.stop()).filter(({ value }) => value.eventId === kept.festival.eventId))
+  await tally.count([removed.festival.event({ version: 9, name: 'Back' })])
 
+  await expectGone(removed.festival, token)
+  const keptToken = await tally.key(kept.festival.organizationId)
+  await expectAllAnswers(tally, kept.festival.eventId, oracle(keptRecords), keptToken)
+  await expectClean(tally)
+  expect(await readDeadLetters(tally)).toEqual([])
+  const logs = tally.projectors.map(({ log }) => log()).join('')
+  expect(logs).toContain('records of events that were removed (tally events remove) are ignored')
+
+  const { rows } = await sql`
+select organization_id, subject, detail from audit_entries where action = 'event-removed'`.execute(
+    tally.database.db,
+  )
+  expect(rows).toEqual([
+    {
+      organization_id: removed.festival.organizationId,
+      subject: removed.festival.eventId,
+      detail: expect.stringMatching(/^Sagra del Pesce: \d+ orders$/),
+    },
+  ])
+})
+
+test('a removed event does not come back from a rebuild, from Kafka or after lost commits', async () => {
+  const token = await tally.key(removed.festival.organizationId)
+  const keptToken = await tally.key(kept.festival.organizationId)
+  const expectBoth = async () => {
     await expectGone(removed.festival, token)
-    const keptToken = await tally.key(kept.festival.organizationId)
     await expectAllAnswers(tally, kept.festival.eventId, oracle(keptRecords), keptToken)
     await expectClean(tally)
-    expect(await readDeadLetters(tally)).toEqual([])
-    const logs = tally.projectors.map(({ log }) => log()).join('')
-    expect(logs).toContain('records of events that were removed (tally events remove) are ignored')
+  }
+  await rebuildAll(tally)
+  await expectBoth()
+  await rebuildAll(tally, '--from-kafka')
+  await expectBoth()
+  await damage(tally, 'update shard_offsets set next_offset = 0')
+  await tally.settle()
+  await expectBoth()
+})
 
-    const { rows } = await sql`
-select organization_id, subject, detail from audit_entries where action = 'event-removed'`.execute(
-      tally.database.db,
-    )
-    expect(rows).toEqual([
-      {
-        organization_id: removed.festival.organizationId,
-        subject: removed.festival.eventId,
-        detail: expect.stringMatching(/^Sagra del Pesce: \d+ orders$/),
-      },
-    ])
-  },
-  slow,
-)
-
-test(
-  'a removed event does not come back from a rebuild, from Kafka or after lost commits',
-  async () => {
-    const token = await tally.key(removed.festival.organizationId)
-    const keptToken = await tally.key(kept.festival.organizationId)
-    const expectBoth = async () => {
-      await expectGone(removed.festival, token)
-      await expectAllAnswers(tally, kept.festival.eventId, oracle(keptRecords), keptToken)
-      await expectClean(tally)
-    }
-    await rebuildAll(tally)
-    await expectBoth()
-    await rebuildAll(tally, '--from-kafka')
-    await expectBoth()
-    await damage(tally, 'update shard_offsets set next_offset = 0')
-    await tally.settle()
-    await expectBoth()
-  },
-  slow,
-)
-
-test(
-  'a removal that was killed is completed by the next one',
-  async () => {
-    const { festival, records } = aBusyFestival(40)
-    await tally.count(records)
-    const token = await tally.key(festival.organizationId)
-    const killed = await tally.database.db.transaction().execute(async tx => {
-      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
-      await sql`select from refunds where event_id = ${festival.eventId} for update`.execute(tx)
-      const killed = startProcess(['events', 'remove', festival.eventId, '--yes'], tally.settings)
-      await until('the orders are deleted', async () => (await rowsOf(festival)).orders === 0)
-      expect(await statusesOf(festival, token)).toEqual(new Set([404]))
-      await killed.end('SIGKILL')
-      return killed
-    })
-    expect(killed.log()).not.toContain('removed 1 event')
-    expect(await rowsOf(festival)).not.toEqual(noRows)
-    await expectClean(tally)
-
-    const again = await remove('--older-than', '999y', '--yes')
-    expect(again).toMatchObject({
-      code: 0,
-      stderr: 'an interrupted run has left rows of 1 removed events: they are deleted too\n',
-    })
-    await expectGone(festival, token)
-    expect(await remove(festival.eventId, '--yes')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: `tally: event ${festival.eventId} was removed before\nthere is nothing to remove\n`,
-    })
-  },
-  slow,
-)
-
-test(
-  'the projector takes a removed event out of Redis if the command ends before it has',
-  async () => {
-    const { festival, records } = aBusyFestival(10)
-    await tally.count(records)
-    const token = await tally.key(festival.organizationId)
-    const { db } = tally.database
-    const chosen = await chooseByIds(db, [festival.eventId as EventId])
-    const redis = { hget: () => Promise.reject(new Error('the command ends')) } as never
-    const removing = removeEvents({ db, redis, keys: keysOf(tally) }, chosen, {
-      eventsTopic: topicNames(tally.settings.TOPIC_PREFIX ?? '').events,
-      onRemoved: async () => {},
-    })
-    await expect(removing).rejects.toThrow('the command ends')
-    await until(
-      'the event is gone from Redis',
-      async () =>
-        (await tally.redis.hget(keysOf(tally).event(festival.eventId as EventId), 'event')) === null,
-    )
-    await tally.settle()
+test('a removal that was killed is completed by the next one', async () => {
+  const { festival, records } = aBusyFestival(40)
+  await tally.count(records)
+  const token = await tally.key(festival.organizationId)
+  const killed = await tally.database.db.transaction().execute(async tx => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
+    await sql`select from refunds where event_id = ${festival.eventId} for update`.execute(tx)
+    const killed = startProcess(['events', 'remove', festival.eventId, '--yes'], tally.settings)
+    await until('the orders are deleted', async () => (await rowsOf(festival)).orders === 0)
     expect(await statusesOf(festival, token)).toEqual(new Set([404]))
-    expect((await tally.get('/api/v1/events', { token })).body.data).toEqual([])
-    expect(await remove(festival.eventId, '--yes')).toMatchObject({ code: 0 })
-    await expectGone(festival, token)
-    await expectClean(tally)
-  },
-  slow,
-)
+    await killed.end('SIGKILL')
+    return killed
+  })
+  expect(killed.log()).not.toContain('removed 1 event')
+  expect(await rowsOf(festival)).not.toEqual(noRows)
+  await expectClean(tally)
+
+  const again = await remove('--older-than', '999y', '--yes')
+  expect(again).toMatchObject({
+    code: 0,
+    stderr: 'an interrupted run has left rows of 1 removed events: they are deleted too\n',
+  })
+  await expectGone(festival, token)
+  expect(await remove(festival.eventId, '--yes')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `tally: event ${festival.eventId} was removed before\nthere is nothing to remove\n`,
+  })
+})
+
+test('the projector takes a removed event out of Redis if the command ends before it has', async () => {
+  const { festival, records } = aBusyFestival(10)
+  await tally.count(records)
+  const token = await tally.key(festival.organizationId)
+  const { db } = tally.database
+  const chosen = await chooseByIds(db, [festival.eventId as EventId])
+  const redis = { hget: () => Promise.reject(new Error('the command ends')) } as never
+  const removing = removeEvents({ db, redis, keys: keysOf(tally) }, chosen, {
+    eventsTopic: topicNames(tally.settings.TOPIC_PREFIX ?? '').events,
+    onRemoved: async () => {},
+  })
+  await expect(removing).rejects.toThrow('the command ends')
+  await until(
+    'the event is gone from Redis',
+    async () => (await tally.redis.hget(keysOf(tally).event(festival.eventId as EventId), 'event')) === null,
+  )
+  await tally.settle()
+  expect(await statusesOf(festival, token)).toEqual(new Set([404]))
+  expect((await tally.get('/api/v1/events', { token })).body.data).toEqual([])
+  expect(await remove(festival.eventId, '--yes')).toMatchObject({ code: 0 })
+  await expectGone(festival, token)
+  await expectClean(tally)
+})

@@ -12,18 +12,14 @@ import {
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
 import { type Kysely, sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migrate, migrations } from '../migrate.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase({ migrated: false })
-})
-afterAll(() => database.drop())
+const database = await databaseOfFile({ migrated: false })
 
 const eventId = newEventId()
 const order = (orderId: string, fields: Record<string, unknown> = {}): Order =>

@@ -1,17 +1,13 @@
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql, type Transaction } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migrations } from '../migrate.ts'
 import { noticed, readCatalog } from '../test/catalog.ts'
 
 /** The baseline, which only an empty database runs. */
 const baseline = '0016-column-statistics'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase({ migrated: false })
-})
-afterAll(() => database.drop())
+const database = await databaseOfFile({ migrated: false })
 
 test('processes of the previous version notice nothing of a migration that is not a contract step', async () => {
   const found = new Map<string, string[]>()

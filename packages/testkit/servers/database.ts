@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Postgres } from '@tally/platform'
 import { migrate } from '@tally/schema'
-import { inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { addressOf, makeRoles, onServer, openDatabase } from './migrated.ts'
 
 export type TestDatabase = { url: string; db: Postgres; drop: () => Promise<void> }
@@ -27,6 +27,15 @@ export async function freshDatabase({
     await onServer(server, `drop database ${name} with (force)`)
   }
   return { url, db, drop }
+}
+
+/** The same for all tests of a file, deleted after them. Call it at the top level of the file. */
+export async function databaseOfFile(
+  options: Parameters<typeof freshDatabase>[0] = {},
+): Promise<TestDatabase> {
+  const database = await freshDatabase(options)
+  afterAll(database.drop)
+  return database
 }
 
 /** A service with a database role of its own. */

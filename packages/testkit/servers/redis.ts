@@ -36,11 +36,12 @@ export const allKeys = (prefix: string): AllKeys => ({ ...redisKeys(prefix, quie
  */
 export async function testRedis<Scripts extends ScriptSet = Record<never, never>>(
   scripts?: Scripts,
-): Promise<{ redis: WholeRedis & ScriptCalls<Scripts>; keys: AllKeys }> {
+): Promise<{ redis: WholeRedis & ScriptCalls<Scripts>; keys: AllKeys; prefix: string }> {
   const options = { name: 'test', commandTimeoutMs: 60_000, onError: () => {} }
   const redis = openWholeRedis(inject('servers').redisUrl, options, scripts)
   await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
-  return { redis, keys: allKeys(`test-${randomBytes(6).toString('hex')}`) }
+  const prefix = `test-${randomBytes(6).toString('hex')}`
+  return { redis, keys: allKeys(prefix), prefix }
 }
 
 /** The same for all tests of a file, closed after them. Call it at the top level of the file. */

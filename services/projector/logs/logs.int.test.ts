@@ -1,17 +1,13 @@
 import { type Consumer, UndecodableBatchError } from '@tally/kafka'
 import { moveOffset, readLogs } from '@tally/offsets'
 import { createLogger, createMetrics } from '@tally/platform'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { connectForTest, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { projectorMetrics } from '../metrics.ts'
 import { createLogs } from './logs.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
+const database = await databaseOfFile()
 
 /** The checks of a projector with one partition of a topic with ten records, and what they do to its consumer. */
 async function given() {

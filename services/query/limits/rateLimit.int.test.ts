@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
 import { openPostgres } from '@tally/schema'
-import { freshDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createBreaker } from '../redis/breaker.ts'
 import { createRequestBatches } from '../redis/requestBatches.ts'
 import { queryScripts } from '../redis/scripts.ts'
 import { createRateLimiter } from './rateLimit.ts'
 
 const { redis, keys } = await redisOfFile(queryScripts)
-const database = await freshDatabase()
-afterAll(database.drop)
+const database = await databaseOfFile()
 
 const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
 const topics = ['events', 'orders', 'refunds']

@@ -263,7 +263,7 @@ async function openGone(...held: string[]) {
   other.socket.end()
   gone.socket.resetAndDestroy()
   const connections = () => new Promise(resolve => server.getConnections((_, count) => resolve(count)))
-  await expect.poll(connections, { timeout: 120_000 }).toBe(0)
+  await expect.poll(connections).toBe(0)
   ofNode = []
   return open()
 }

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId } from '@tally/contract'
 import { publishEvents } from '@tally/publication'
-import { freshDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { requireEpoch } from './repairs.ts'
 
 const { redis, keys } = await redisOfFile()
-const database = await freshDatabase()
-afterAll(database.drop)
+const database = await databaseOfFile()
 
 test('a query process publishes an event only into the epoch that Redis is in', async () => {
   const { db } = database

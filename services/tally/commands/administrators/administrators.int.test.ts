@@ -3,16 +3,11 @@ import { hostname, userInfo } from 'node:os'
 import { isPassword } from '@tally/access'
 import { tally } from '@tally/testkit/processes/command'
 import { addOrganization } from '@tally/testkit/records/rows'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { databaseOfFile } from '@tally/testkit/servers/database'
+import { expect, test } from 'vitest'
 
-let database: TestDatabase
-let organizationId: string
-beforeAll(async () => {
-  database = await freshDatabase()
-  organizationId = await addOrganization(database.db)
-})
-afterAll(() => database.drop())
+const database = await databaseOfFile()
+const organizationId = await addOrganization(database.db)
 
 const password = 'a long enough password'
 const create = (more: string[], input = `${password}\n`) =>

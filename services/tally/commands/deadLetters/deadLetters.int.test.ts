@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
   createTopics,
-  type KafkaConnection,
   type KafkaRecord,
   openProducer,
   type RecordHeaders,
@@ -10,19 +9,15 @@ import {
 } from '@tally/kafka'
 import { tally } from '@tally/testkit/processes/command'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile } from '@tally/testkit/servers/database'
 import { connectTo } from '@tally/testkit/servers/kafka'
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 
-let database: TestDatabase
-let kafka: KafkaConnection
+const database = await databaseOfFile()
+const kafka = connectTo(inject('servers').kafkaBrokers)
 let prefix: string
 let settings: Record<string, string>
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  kafka = connectTo(inject('servers').kafkaBrokers)
-})
 beforeEach(async () => {
   prefix = `test-${randomBytes(6).toString('hex')}`
   settings = {
@@ -32,10 +27,7 @@ beforeEach(async () => {
   }
   await createTopics(kafka, { topicPrefix: prefix, partitions: 4, replicationFactor: 1 })
 })
-afterAll(async () => {
-  await kafka.close()
-  await database.drop()
-})
+afterAll(() => kafka.close())
 
 const run = (...args: string[]) => tally(['dead-letters', ...args], settings)
 const id = (offset: number, partition = 0) => `${prefix}.orders-${partition}-${offset}`

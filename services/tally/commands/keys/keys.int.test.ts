@@ -1,31 +1,20 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { parseToken } from '@tally/access'
-import type { OrganizationId } from '@tally/contract'
 import { tally } from '@tally/testkit/processes/command'
 import { addEvent, addOrganization } from '@tally/testkit/records/rows'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
-import { allKeys, openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { databaseOfFile, freshDatabase } from '@tally/testkit/servers/database'
+import { redisOfFile } from '@tally/testkit/servers/redis'
+import { expect, inject, test } from 'vitest'
 
-let database: TestDatabase
-let organizationId: OrganizationId
-let settings: Record<string, string>
-let redis: WholeRedis
-const prefix = `test-${randomBytes(6).toString('hex')}`
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  organizationId = await addOrganization(database.db)
-  const { redisUrl } = inject('servers')
-  settings = { DATABASE_URL: database.url, REDIS_URL: redisUrl, REDIS_PREFIX: prefix }
-  redis = openWholeRedis(redisUrl, { name: 'test', commandTimeoutMs: 5_000, onError: () => {} })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
-})
-afterAll(async () => {
-  redis.disconnect()
-  await database.drop()
-})
+const database = await databaseOfFile()
+const { redis, keys, prefix } = await redisOfFile()
+const organizationId = await addOrganization(database.db)
+const settings = {
+  DATABASE_URL: database.url,
+  REDIS_URL: inject('servers').redisUrl,
+  REDIS_PREFIX: prefix,
+}
 
 const create = (...more: string[]) =>
   tally(
@@ -39,7 +28,7 @@ async function created(...more: string[]) {
   return JSON.parse(stdout)
 }
 
-const copyOf = async (keyId: string) => JSON.parse((await redis.get(allKeys(prefix).apiKey(keyId))) ?? 'null')
+const copyOf = async (keyId: string) => JSON.parse((await redis.get(keys.apiKey(keyId))) ?? 'null')
 
 test('a new key is printed with every field and its token, ids in lower case, scopes once', async () => {
   const event = await addEvent(database.db, organizationId)
