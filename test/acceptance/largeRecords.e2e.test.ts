@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +6,7 @@ import { tally as command } from '@tally/testkit/processes/command'
 import { runTally } from '@tally/testkit/processes/process'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { type Festival, newFestival, saturday } from '@tally/testkit/records/festival'
-import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
+import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -114,28 +113,4 @@ test('a rebuild from the topics reads the largest event and order', async () => 
   await sql`delete from events where event_id = ${festival.eventId}`.execute(db)
   expect(await command(['rebuild', '--from-kafka', '--yes'], tally.settings)).toMatchObject({ code: 0 })
   await expectAnswered(festival, event, order)
-})
-
-test('a rejected record that is larger than the dead letters take is replayed from its own topic', async () => {
-  const festival = newFestival()
-  const value = randomBytes(5 * mebibyte)
-  await send(festival, 'orders', value)
-  await tally.settle()
-  const newest = async () => (await readDeadLetters(tally)).at(-1)
-  const first = await newest()
-  expect(first?.value).toBeNull()
-  const [topic, partition, offset] = ['topic', 'partition', 'offset'].map(
-    name => first && headerOf(first, `__connect.errors.${name}`),
-  )
-  const id = `${topic}-${partition}-${offset}`
-  expect(await command(['dead-letters', 'replay', id], tally.settings)).toMatchObject({
-    code: 0,
-    stdout: `replayed ${id}\n`,
-  })
-  await tally.settle()
-  const second = await newest()
-  expect(second && headerOf(second, 'tally.value-sha256')).toBe(
-    first && headerOf(first, 'tally.value-sha256'),
-  )
-  expect(Number(second && headerOf(second, '__connect.errors.offset'))).toBe(Number(offset) + 1)
 })

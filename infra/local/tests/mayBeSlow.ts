@@ -13,7 +13,6 @@ export const mayBeSlow: Record<string, string> = {
   'test/faults/': faults,
   'packages/repair/fromKafka.e2e': versions,
   'packages/repair/rebuild.e2e': versions,
-  'test/acceptance/killed': versions,
   'test/deploys/': versions,
   'test/browser/': browser,
   'test/clients/pages': browser,
