@@ -109,7 +109,7 @@ test.for<[string, { origin?: string; party?: string }]>([
   const refused = await send(authenticator.sign(options, moment))
   expect([refused.statusCode, refused.body.includes('The passkey was not accepted')]).toEqual([401, true])
   expect((await visitor.get('/audit')).body).toContain(
-    'Wrong code of the second factor<span class="faint block">a passkey',
+    'Wrong code of the second factor<span class="faint block" dir="auto">a passkey',
   )
 })
 
