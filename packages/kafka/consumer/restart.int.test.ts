@@ -80,7 +80,7 @@ test('if five members restart one by one, no shard moves more than twice, or sta
   const beganMs = performance.now()
   const consumers = await Promise.all(Array.from({ length: members }, join))
   await settled(consumers)
-  // On a busy machine as long as the first rebalances took, which nobody waits for.
+  // On a busy machine as long as the first rebalances took.
   const mostMs = Math.max(3_000, performance.now() - beganMs)
   moves.clear()
   for (const one of read.values()) one.longestMs = 0
