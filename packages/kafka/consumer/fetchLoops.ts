@@ -154,7 +154,7 @@ export class FetchLoops {
       const isMine = memory.joined && memory.partitions.get(topic, partition) === state
       if (!isMine || state.isHeld || state.next !== offset) continue
       if (answer.errorCode !== 0) {
-        this.#refusePartition(state, answer.errorCode)
+        this.#refuse(state, answer.errorCode)
         continue
       }
       hasAnswered(state)
@@ -170,7 +170,7 @@ export class FetchLoops {
   }
 
   /** Holds a partition whose log does not hold its offset, or is another one; delays one that is refused for now. */
-  #refusePartition(state: PartitionState, code: number): void {
+  #refuse(state: PartitionState, code: number): void {
     const { options, leaders } = this.#deps
     const { topic, partition, next: wanted } = state
     leaders.expire()

@@ -12,8 +12,8 @@ export const isMissing = ({ orders, refunds }: Missing): boolean => orders + ref
 
 /**
  * Counts what the topics lack while both sides are at the same offsets, shard by shard; returns those that lack some.
- * All shards meet at once, because an event may have records in several. Their projectors wait only until a snapshot is
- * taken, not while it is counted.
+ * All shards are brought to them at once, because an event may have records in several. Their projectors wait only
+ * until a snapshot is taken, not while it is counted.
  */
 export function findMissing(deps: SwitchDeps, shards: number[]): Promise<Missing[]> {
   return inSnapshot(deps.db, async snapshot => {

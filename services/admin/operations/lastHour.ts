@@ -1,7 +1,7 @@
 import { type KafkaConnection, topicNames } from '@tally/kafka'
 import { readOffsets } from '@tally/offsets'
 import { type Postgres, timeout } from '@tally/platform'
-import { endsOf, lagOf } from './read.ts'
+import { answerTimeoutMs, endsOf, lagsOf } from './read.ts'
 
 /**
  * What one sample found: all records that projectors have read and all dead letters so far, and the lag. Null: a server
@@ -12,7 +12,6 @@ export type Sample = { atMs: number; read: number | null; deadLetters: number | 
 const hourMs = 3_600_000
 /** A sample asks Postgres once and each broker that leads a partition three times; an hour of them is 120 samples. */
 const everyMs = 30_000
-const patienceMs = 3_000
 
 /**
  * Takes a sample now and every 30 s, also while the page is closed, and keeps those of the last hour: only Prometheus
@@ -36,21 +35,19 @@ export async function takeSample({ db, kafka, topicPrefix }: Servers): Promise<S
   const { events, orders, refunds, deadLetters } = topicNames(topicPrefix)
   const topics = [events, orders, refunds]
   const [stored, ends] = await Promise.all([
-    timeout(patienceMs, readOffsets(db, topics)).catch(() => undefined),
-    timeout(patienceMs, endsOf(kafka, [...topics, deadLetters])).catch(() => undefined),
+    timeout(answerTimeoutMs, readOffsets(db, topics)).catch(() => undefined),
+    timeout(answerTimeoutMs, endsOf(kafka, [...topics, deadLetters])).catch(() => undefined),
   ])
-  const lags = topics.flatMap(topic =>
-    [...(ends?.get(topic) ?? [])].map(([partition, log]) => {
-      const row = stored?.find(row => row.topic === topic && row.partition === partition)
-      return lagOf(log, row?.nextOffset)
-    }),
+  const partitions = topics.flatMap(topic =>
+    [...(ends?.get(topic)?.keys() ?? [])].map(partition => ({ topic, partition })),
   )
+  const lagOf = stored && ends && lagsOf(stored, ends)
   return {
     atMs: Date.now(),
     read: stored === undefined ? null : sum(stored.map(({ nextOffset }) => nextOffset)),
     deadLetters:
       ends === undefined ? null : sum([...(ends.get(deadLetters)?.values() ?? [])].map(({ end }) => end)),
-    lag: stored === undefined || ends === undefined ? null : sum(lags),
+    lag: lagOf ? sum(partitions.map(lagOf)) : null,
   }
 }
 

@@ -15,7 +15,7 @@ import { replayPages } from './replay.ts'
 import { operationsView } from './view.ts'
 
 /** How long a page waits for Kafka. */
-const patienceMs = 5_000
+const answerTimeoutMs = 5_000
 
 const runbook = new URL('../../../docs/runbook.md', import.meta.url)
 
@@ -35,7 +35,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
       const [parts, shards, deadLetters, heldBack, stored] = await Promise.all([
         readParts(deps),
         readShards(deps),
-        timeout(patienceMs, readDeadLettersPage(deps, before)).catch(() => undefined),
+        timeout(answerTimeoutMs, readDeadLettersPage(deps, before)).catch(() => undefined),
         readHeldBack(deps),
         readStoredState(deps),
       ])

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs'
 import { countBrokers, type KafkaConnection } from '@tally/kafka'
 import { type Postgres, type RedisClient, timeout } from '@tally/platform'
 import { sql } from 'kysely'
+import { answerTimeoutMs } from './read.ts'
 
 /** A server that Tally needs: its version, of Kafka its brokers, which tell none; undefined while it is silent. */
 export type ServerPart = { name: 'Kafka' | 'Postgres' | 'Redis'; about: string | undefined }
 export type Versions = { name: string; version: string }[]
-
-const patienceMs = 3_000
 
 type Servers = { db: Postgres; redis: RedisClient; kafka: KafkaConnection }
 
@@ -25,7 +24,7 @@ export async function readParts({ db, redis, kafka }: Servers): Promise<ServerPa
   return Promise.all(
     Object.entries(asks).map(async ([name, ask]) => ({
       name: name as ServerPart['name'],
-      about: await timeout(patienceMs, ask()).catch(() => undefined),
+      about: await timeout(answerTimeoutMs, ask()).catch(() => undefined),
     })),
   )
 }

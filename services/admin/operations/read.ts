@@ -4,8 +4,10 @@ import {
   heldBack,
   type KafkaConnection,
   logEnds,
+  partitionKey,
   partitionsOf,
   recordTopics,
+  type TopicPartition,
   topicNames,
 } from '@tally/kafka'
 import { earliest, readLogs, readOffsets, type Stall } from '@tally/offsets'
@@ -26,18 +28,24 @@ type Parts = {
   topicPrefix: string
 }
 
-const patienceMs = 3_000
+export const answerTimeoutMs = 3_000
 
 /** Where the logs of these topics end, including records of open transactions, as the projector's metric counts lag. */
 export async function endsOf(kafka: KafkaConnection, topics: string[]) {
   return logEnds(kafka, partitionsOf(await describeTopics(kafka, topics)))
 }
 
-/** Records of a log that no projector has read yet. */
-export const lagOf = (
-  { start, end }: { start: number; end: number },
-  nextOffset: number | undefined,
-): number => Math.max(0, end - (nextOffset ?? start))
+/** The lag of a partition: records of its log that no projector has read yet; 0 if Kafka does not have it. */
+export function lagsOf(
+  stored: readonly (TopicPartition & { nextOffset: number })[],
+  ends: Awaited<ReturnType<typeof endsOf>>,
+) {
+  const nextOffsets = new Map(stored.map(row => [partitionKey(row), row.nextOffset]))
+  return (of: TopicPartition): number => {
+    const log = ends.get(of.topic)?.get(of.partition)
+    return log === undefined ? 0 : Math.max(0, log.end - (nextOffsets.get(partitionKey(of)) ?? log.start))
+  }
+}
 
 /** What `work` reads from Postgres; undefined while that does not answer. */
 async function ifAnswered<Result>(work: Promise<Result>): Promise<Result | undefined> {
@@ -56,7 +64,7 @@ export async function readShards({ db, redis, keys, kafka, topicPrefix }: Parts)
   const topics = [events, orders, refunds]
   const [stored, ends] = await Promise.all([
     ifAnswered(readOffsets(db, topics)),
-    timeout(patienceMs, endsOf(kafka, topics)).catch(() => undefined),
+    timeout(answerTimeoutMs, endsOf(kafka, topics)).catch(() => undefined),
   ])
   const known = [...(ends?.values() ?? [])].flatMap(partitions => [...partitions.keys()])
   const shards = new Set([...(stored ?? []).map(({ partition }) => partition), ...known])
@@ -68,15 +76,12 @@ export async function readShards({ db, redis, keys, kafka, topicPrefix }: Parts)
         return { shard, lag: null, asOfMs: hash?.asOfMs ?? null }
       }),
     )
+  const lagOf = ends && lagsOf(stored, ends)
   return sorted.map(shard => {
     const rows = new Map(stored.filter(row => row.partition === shard).map(row => [row.topic, row]))
-    const lagIn = (topic: string) => {
-      const log = ends?.get(topic)?.get(shard)
-      return log === undefined ? 0 : lagOf(log, rows.get(topic)?.nextOffset)
-    }
     return {
       shard,
-      lag: ends === undefined ? null : topics.reduce((sum, topic) => sum + lagIn(topic), 0),
+      lag: lagOf ? topics.reduce((sum, topic) => sum + lagOf({ topic, partition: shard }), 0) : null,
       asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
     }
   })
@@ -91,7 +96,7 @@ export async function readHeldBack({
     const counts = await describeTopics(kafka, [...recordTopics(topicNames(topicPrefix)).keys()])
     return heldBack(kafka, partitionsOf(counts))
   }
-  return timeout(patienceMs, find()).catch(() => [])
+  return timeout(answerTimeoutMs, find()).catch(() => [])
 }
 
 export type StalledPartition = Stall & { topic: string; partition: number }

@@ -43,7 +43,7 @@ export function createAnswerRequest(deps: RequestDeps) {
   const { parse, remember } = createParameters()
   const messageOf = createMessages()
   /** The read of one question, which outlives the request that asks it first. */
-  const openRead =
+  const createRead =
     (read: Handler['read'], parsed: Parsed) =>
     (key: ApiKey, allowance: Allowance, seen?: Seen | null): Promise<Answer> =>
       read(readers, { key, ...parsed, allowance, seen } as never)
@@ -65,7 +65,7 @@ export function createAnswerRequest(deps: RequestDeps) {
     const deciding = Promise.resolve(waited?.decision ?? limiter.take(key.organizationId))
     const parsed = parse(endpoint, request)
     const refused = refusal(endpoint, key, parsed)
-    const readFor = openRead(read, parsed)
+    const readFor = createRead(read, parsed)
     const begin = (allowance: Allowance) => readFor(key, allowance, waited?.isUnread ? null : undefined)
     const isEarly = early && refused === undefined && waited?.reading === undefined
     const begun = isEarly ? batches.coalesce(parsed, key, deciding, begin) : waited?.reading

@@ -112,13 +112,14 @@ class DirectConnection<Waited> implements Exchange<Waited>, Record<Action, (byte
   /** What came while it waits. */
   private held: Buffer[] = []
   private readonly server: DirectServer<Waited>
-  private readonly toNode: (bytes: Buffer) => void
+  /** Gives bytes to Node's HTTP. */
+  readonly handOver: (bytes: Buffer) => void
   private readonly endToNode: () => void
 
   constructor(server: DirectServer<Waited>, socket: Socket) {
     this.server = server
     this.socket = socket
-    this.toNode = takeOverFrom(socket, 'data')
+    this.handOver = takeOverFrom(socket, 'data')
     this.endToNode = takeOverFrom(socket, 'end')
     socket.on('data', bytes => this.step(this.inputOf(bytes), bytes))
     socket.on('end', () => {
@@ -159,14 +160,10 @@ class DirectConnection<Waited> implements Exchange<Waited>, Record<Action, (byte
     return 'accepted'
   }
 
-  handOver(bytes: Buffer): void {
-    this.toNode(bytes)
-  }
-
   /** Node reads it before this returns, and it is not asked for twice. */
   handOverDeclined(bytes: Buffer): void {
     this.isDeclined = true
-    this.toNode(bytes)
+    this.handOver(bytes)
     this.isDeclined = false
   }
 
@@ -181,7 +178,7 @@ class DirectConnection<Waited> implements Exchange<Waited>, Record<Action, (byte
   }
 
   handBack(bytes: Buffer): void {
-    this.toNode(bytes)
+    this.handOver(bytes)
     this.goOn()
   }
 
