@@ -5,6 +5,7 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import { topicNames } from './names.ts'
 import { topicSettings } from './settings.ts'
+import { askTopicMetadata } from './topicMetadata.ts'
 
 /**
  * As long as a request may take: with kafkajs's 5 s, a busy controller is asked again for a topic that it is just
@@ -15,18 +16,19 @@ export const createTimeoutMs = requestTimeoutMs - 1_000
 /** Number of checks whether a created topic is known: 30 s altogether. */
 const maxChecks = 12
 
-/** Partition counts of those of the topics that exist. */
+/**
+ * Partition counts of those of the topics that exist. Asks about these topics alone: a projector asks several times a
+ * second, also in a cluster of thousands of topics. Throws kafkajs's error if Kafka does not answer.
+ */
 export async function describeTopics(
   connection: KafkaConnection,
   topics: string[],
 ): Promise<Map<string, number>> {
-  return inside(connection).admin.use(async admin => {
-    // kafkajs throws for the metadata of a topic that does not exist: ask only for those that do.
-    const known = new Set(await admin.listTopics())
-    const existing = topics.filter(topic => known.has(topic))
-    if (existing.length === 0) return new Map()
-    const { topics: found } = await admin.fetchTopicMetadata({ topics: existing })
-    return new Map(found.map(({ name, partitions }) => [name, partitions.length]))
+  // No topic is asked for by the cluster itself: kafkajs throws for one that does not exist.
+  return inside(connection).cluster.use([], async ({ brokerPool }) => {
+    const found = await brokerPool.withBroker(({ broker }) => askTopicMetadata(broker, topics))
+    if (found === null) throw new Error('no broker has answered which topics there are')
+    return new Map(found.map(({ topic, partitions }) => [topic, partitions.length]))
   })
 }
 
