@@ -38,12 +38,17 @@ const kinds = [
     kind('a transaction of another producer stays open, then commits'),
   ),
   together(kind('Kafka killed'), kind('Postgres killed'), kind('query process ends in good order')),
-  together(kind('Postgres read-only'), kind('query process frozen, goes on'), kind('Redis FLUSHALL')),
+  together(
+    kind('Postgres read-only'),
+    kind('query process frozen, goes on'),
+    kind('Redis FLUSHALL'),
+    kind("Kafka's name does not resolve"),
+  ),
   together(
     kind('Postgres goes back to an older state under load'),
     kind('a transaction of another producer stays open, then aborts'),
+    kind("Redis's name does not resolve"),
   ),
-  together(kind("Kafka's name does not resolve"), kind("Redis's name does not resolve")),
   kind('heads of the events of a shard locked by another session'),
 ]
 
