@@ -12,10 +12,7 @@ export type OidcPending = {
   isFresh: boolean
 }
 
-/**
- * The user as the provider identifies them, and when they proved it there, in epoch seconds; undefined if it does not
- * say.
- */
+/** The user as the provider identifies them, and when they proved it there, in epoch seconds, if it says so. */
 type OidcIdentity = { address: string; subject: string; provenAt: number | undefined }
 /**
  * What the provider's answer lacks: an e-mail address, its verification, or, to confirm, the time of the last sign-in
@@ -39,7 +36,7 @@ export const callbackPath = '/sign-in/oidc/callback'
  * an age also makes a provider say when it was (`auth_time`; OpenID Connect Core, 3.1.2.1).
  */
 const longestSeconds = 12 * 3_600
-/** How far the provider's clock may be ahead. */
+/** How far the clocks of a provider's servers may differ. */
 const skewSeconds = 300
 /** How old the proof may be that a step-up brings: the provider asks within the time that the cookie is valid. */
 const freshSeconds = 600
@@ -109,10 +106,10 @@ export function createOidc({ issuer, clientId, clientSecret, adminUrl, trustsEma
       const verified = verifiedOf(user.email_verified)
       if (verified === false) return { lacks: 'verified-email' }
       if (verified === undefined && !trustsEmail) return { lacks: 'email_verified' }
-      const provenAt = provenAtOf(claims.auth_time)
-      if (isFresh && provenAt === undefined) return { lacks: 'auth_time' }
-      if (isFresh && Number(provenAt) < Date.now() / 1_000 - freshSeconds)
-        return { lacks: 'recent-auth_time' }
+      const age = ageOf(claims)
+      if (isFresh && age === undefined) return { lacks: 'auth_time' }
+      if (isFresh && Number(age) > freshSeconds) return { lacks: 'recent-auth_time' }
+      const provenAt = age === undefined ? undefined : Date.now() / 1_000 - age
       return { address: address.data, subject: `${claims.iss} ${claims.sub}`, provenAt }
     },
   }
@@ -140,13 +137,16 @@ async function userOf(
   }
 }
 
-/** Cognito writes texts: "true". Undefined if the provider does not say. */
+/** Cognito writes "true", others "True" or 1. Undefined if the provider does not say. */
 function verifiedOf(claim: unknown): boolean | undefined {
   if (claim === undefined || claim === null) return undefined
-  return claim === true || claim === 'true'
+  return ['true', '1'].includes(String(claim).toLowerCase())
 }
 
-/** A time far ahead proves nothing: it may be in milliseconds. */
-function provenAtOf(authTime: number | undefined): number | undefined {
-  return authTime !== undefined && authTime <= Date.now() / 1_000 + skewSeconds ? authTime : undefined
+/**
+ * Seconds since the sign-in at the provider, by its own clock, which made the token just now: Tally's may be another. A
+ * time far ahead proves nothing: it may be in milliseconds.
+ */
+function ageOf({ iat, auth_time: at }: client.IDToken): number | undefined {
+  return at !== undefined && at <= iat + skewSeconds ? Math.max(0, iat - at) : undefined
 }

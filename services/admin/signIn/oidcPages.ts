@@ -1,5 +1,5 @@
 import { allowOnce, findByOidc, useToken } from '@tally/access'
-import { causesOf, reasonOf } from '@tally/platform'
+import { causesOf } from '@tally/platform'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
@@ -23,7 +23,7 @@ const sentences: Record<OidcLack | 'account' | 'answer', string> = {
   'verified-email':
     'Your e-mail address is not verified at your organization’s provider (claim email_verified). Verify it there.',
   auth_time:
-    'Your organization’s provider does not say when you signed in there (claim auth_time), so that nothing can be confirmed through it. Until it does, sign out and sign in with a password, or ask the team that runs Tally: it can make the change with tally keys.',
+    'Your organization’s provider does not say when you signed in there (claim auth_time), so that nothing can be confirmed through it. Until it does, the team that runs Tally can make the change with tally keys.',
   'recent-auth_time':
     'Your organization’s provider did not ask you to sign in again: by its claim auth_time, you did so more than ten minutes ago. Sign out at the provider, then go back and try again.',
 }
@@ -46,19 +46,20 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
   const { db, logger } = deps
   const { provider } = oidc
 
+  /** No refusal: nothing is counted or audited. */
+  function unanswered(error: Fault): PageProblem {
+    logger.warn({ provider, reason: faultOf(error) }, 'the OpenID provider does not answer')
+    const next = deps.allowsPasswords ? 'Try again, or sign in with your password.' : 'Try again.'
+    return new PageProblem(503, 'Sign-in provider unavailable', `The provider does not answer. ${next}`, 5)
+  }
+
   app.get<{ Querystring: { next?: unknown; fresh?: unknown } }>('/sign-in/oidc', async (request, reply) => {
     const address = request.ip
     await throwIfExceeded(deps, { account: undefined, address }, await takeAttempt(db, { address }))
     const { url, pending } = await oidc
       .begin(ownPath(request.query.next), { isFresh: request.query.fresh === 'yes' })
       .catch(error => {
-        logger.warn({ provider, reason: reasonOf(error) }, 'the OpenID provider does not answer')
-        throw new PageProblem(
-          503,
-          'Sign-in provider unavailable',
-          'The provider does not answer. Try again, or sign in with your password.',
-          5,
-        )
+        throw unanswered(error)
       })
     const text = Buffer.from(JSON.stringify(pending)).toString('base64url')
     await allowOnce(db, 'oidc', text)
@@ -78,7 +79,8 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     }
     const { isFresh } = pending
     const identity = await oidc.finish(new URL(request.url, 'http://here'), pending).catch(error => {
-      return { lacks: 'answer', why: answerFault(error) } as const
+      if (isOutage(error)) throw unanswered(error)
+      return { lacks: 'answer', why: `the provider’s answer is not valid: ${faultOf(error)}` } as const
     })
     if ('lacks' in identity) {
       await refuse('why' in identity ? identity.why : `the provider’s answer lacks: ${identity.lacks}`)
@@ -109,15 +111,22 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
   }
 }
 
+/** What the errors of openid-client have: the code of OAuth, or the status of an answer that is not one of OAuth. */
+type Fault = { code?: unknown; error?: unknown; status?: number; cause?: { status?: number } }
+const statusOf = ({ status, cause }: Fault) => status ?? cause?.status
+
+/** Whether the provider did not answer: no connection (what `fetch` throws), not in time, or its server failed. */
+const isOutage = (error: Fault): boolean =>
+  error instanceof TypeError || error.code === 'OAUTH_TIMEOUT' || Number(statusOf(error)) >= 500
+
 /**
- * What is wrong with the provider's answer, with the code of OAuth, such as `access_denied`; nothing that it contains:
- * a SyntaxError quotes the text, which may be a token.
+ * What is wrong, with the code of OAuth, such as `access_denied`, or the status; nothing that the answer contains: a
+ * SyntaxError quotes the text, which may be a token.
  */
-function answerFault(error: unknown): string {
-  const { error: code } = error as { error?: unknown }
+function faultOf(error: Fault): string {
   const messages = causesOf(error).flatMap(({ name, message }) => (name === 'SyntaxError' ? [] : [message]))
-  const suffix = typeof code === 'string' ? ` (${code.slice(0, 64)})` : ''
-  return `the provider’s answer is not valid: ${messages.join(': ')}${suffix}`
+  const code = typeof error.error === 'string' ? error.error.slice(0, 64) : statusOf(error)
+  return `${messages.join(': ')}${code === undefined ? '' : ` (${code})`}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 import { type Behaviour, startStubProvider } from '../test/stubProvider.ts'
 import { createOidc, type Oidc } from './oidc.ts'
@@ -9,6 +9,7 @@ let oidc: Oidc
 beforeAll(async () => {
   provider = await startStubProvider()
   fixture = await openFixture({
+    allowsPasswords: false,
     oidc: {
       provider: 'the stub',
       begin: (...given) => oidc.begin(...given),
@@ -22,6 +23,11 @@ afterAll(async () => {
 })
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
+/** The times of a provider whose clock is ahead, that of another server of it by a minute more. */
+const timesAhead = (seconds: number) => {
+  const iat = nowSeconds() + seconds
+  return { iat, auth_time: iat + 60, exp: iat + 7_200 }
+}
 /** A provider that asks again and says so, if it is asked for an age. */
 const whenAsked = (asked: URLSearchParams) => (asked.has('max_age') ? { auth_time: nowSeconds() } : {})
 const requests = (asked: URLSearchParams, claim: string) =>
@@ -125,6 +131,19 @@ const cases: Case[] = [
     }),
     refusedFor: 'claim email_verified). ADMIN_OIDC_EMAILS',
   },
+  ...[-3_600, 3_600].map(seconds => ({
+    name: `a clock that is ${seconds} s ahead, and a verification as text`,
+    behaviour: (email: string) => ({
+      idToken: () => ({ email, email_verified: 'True', ...timesAhead(seconds) }),
+    }),
+  })),
+  {
+    name: 'an age in milliseconds',
+    behaviour: email => ({
+      idToken: () => ({ email, email_verified: true, auth_time: nowSeconds() * 1_000 }),
+    }),
+    unconfirmedFor: 'claim auth_time), so that nothing',
+  },
   {
     name: 'an age as text',
     behaviour: email => ({
@@ -165,8 +184,14 @@ test.for(cases)('$name', async ({ behaviour, trustsEmail = false, refusedFor, un
   expect((await visitor.get('/keys/new')).statusCode).toBe(unconfirmedFor === undefined ? 200 : 303)
 })
 
-test('a signed-in user whose provider has no administrator for them reads so', async () => {
-  provider.behave({ idToken: () => ({ email: 'nobody@example.org', email_verified: true }) })
+test('a provider that fails on the way back is an outage and no refusal, and no password is offered in vain', async () => {
+  const refused = vi.spyOn(fixture.deps.logger, 'info')
+  provider.behave({ idToken: () => ({}), tokenStatus: 502 })
   const { statusCode, body } = await signInThrough(false).through('/sign-in/oidc')
-  expect([statusCode, body.includes('No administrator has the e-mail address')]).toEqual([403, true])
+  expect([statusCode, body.includes('does not answer. Try again.'), refused.mock.calls]).toEqual([
+    503,
+    true,
+    [],
+  ])
+  refused.mockRestore()
 })

@@ -10,6 +10,8 @@ export type Behaviour = {
   idToken: (asked: URLSearchParams) => object
   /** Absent: the provider has no userinfo endpoint. */
   userinfo?: object
+  /** What its token endpoint answers instead, as a proxy before it does. */
+  tokenStatus?: number
 }
 
 /** An OpenID provider that signs in its one user without a question, and says of them what `behave` got. */
@@ -31,6 +33,8 @@ export async function startStubProvider() {
       const { redirect_uri = '', state = '' } = Object.fromEntries(url.searchParams)
       return reply.writeHead(303, { Location: `${redirect_uri}?code=${code}&state=${state}` }).end()
     }
+    if (behaviour.tokenStatus !== undefined)
+      return reply.writeHead(behaviour.tokenStatus).end('<h1>Bad gateway</h1>')
     let form = ''
     for await (const chunk of request) form += chunk
     const parameters = asked.get(new URLSearchParams(form).get('code') ?? '') ?? new URLSearchParams()
