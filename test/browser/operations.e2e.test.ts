@@ -34,7 +34,7 @@ test('the platform team sees a rejected record, and replays it when its cause is
   expect(wrongs).toEqual([])
 })
 
-test('the page refreshes itself every 10 s, but not while dead letters are ticked', async () => {
+test('the page refreshes itself every 10 s, not while dead letters are ticked, and says that no answer comes', async () => {
   const { page, wrongs } = await visit(fixture)
   await page.clock.install()
   await signIn(page, await fixture.administrator(festival.organizationId, { isPlatform: true }))
@@ -55,5 +55,9 @@ test('the page refreshes itself every 10 s, but not while dead letters are ticke
   await fixture.tally.count([festival.order({ dayId: 'x' })])
   await page.clock.runFor(10_000)
   await page.getByText('4 records').waitFor()
+  await page.route('**/operations', () => undefined)
+  await page.clock.runFor(10_000)
+  await page.clock.runFor(10_000)
+  await page.getByText('Tally does not answer').waitFor()
   expect(wrongs).toEqual([])
 })

@@ -8,9 +8,9 @@ const clock = new Intl.DateTimeFormat(document.documentElement.dataset.locale, {
 const isInUse = () => shown.contains(document.activeElement) || shown.querySelector('input:checked') !== null
 
 /** Shows the page's figures of now. A page of older dead letters, a hidden one and one in use stay as they are. */
-async function refresh() {
+async function refresh(signal) {
   if (document.hidden || isInUse()) return
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal })
   // The session has ended.
   if (answer.redirected) return location.reload()
   if (!answer.ok) throw new Error(`the area answered ${answer.status}`)
@@ -28,9 +28,13 @@ function say(sentence) {
 }
 
 async function go() {
-  await refresh().catch(() => {
+  const ends = new AbortController()
+  // Without an answer, a request would never end.
+  const timer = setTimeout(() => ends.abort(), everyMs)
+  await refresh(ends.signal).catch(() => {
     refreshed.textContent = `Tally does not answer: shown as of ${clock.format(since)}.`
   })
+  clearTimeout(timer)
   setTimeout(go, everyMs)
 }
 
