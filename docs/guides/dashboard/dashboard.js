@@ -115,18 +115,22 @@ function showStatus() {
   else say('Live')
 }
 
+/** A hidden page does not ask; shown again, it asks within a second. */
 async function follow(tally, name, parameters) {
   for await (const reading of tally.watch(name, parameters, { everyMs })) {
     readings[name] = { ...reading, at: Date.now() }
     if (reading.isChanged) draw[name](reading.answer.data)
     showStatus()
+    if (!document.hidden) continue
+    while (document.hidden) await new Promise(done => setTimeout(done, 1000))
+    return follow(tally, name, parameters)
   }
 }
 
 /** The open event, or else the latest; repeats until Tally answers. */
 async function openEvent(tally) {
   for await (const { answer, error } of tally.watch('listEvents', {}, { everyMs })) {
-    if (error) showSetup(`No connection: ${error.message}`)
+    if (error) showSetup(error.status ? error.message : `No connection: ${error.message}`)
     else if (answer.data.length === 0) showSetup('This key sees no event yet')
     else return answer.data.find(({ isOpen }) => isOpen) ?? answer.data[0]
   }
