@@ -120,12 +120,17 @@ export function secure(
 export const hasBody = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
+/** Other applications of a host can fill its cookies; a browser shows no page for an empty answer. */
+const tooLarge = 'The headers are larger than 16 KiB. In a browser, delete the cookies of this host.\n'
+
 /** Options for fastify that answer what never became a request, with a status and the safe headers alone. */
 export const bareRefusals = {
   clientErrorHandler: (error: ClientError, socket: Socket): void =>
     refuse(error, socket, () => {
       const headers = Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
-      return `HTTP/1.1 ${statusLines[error.code ?? ''] ?? '400 Bad Request'}\r\n${headers.join('')}Content-Length: 0\r\nConnection: close\r\n\r\n`
+      const text = error.code === 'HPE_HEADER_OVERFLOW' ? tooLarge : ''
+      const ofText = `Content-Type: text/plain\r\nContent-Length: ${text.length}\r\n`
+      return `HTTP/1.1 ${statusLines[error.code ?? ''] ?? '400 Bad Request'}\r\n${headers.join('')}${ofText}Connection: close\r\n\r\n${text}`
     }),
   /** For a path that the router cannot decode, before any hook. */
   frameworkErrors: (_error: unknown, _request: unknown, reply: unknown): void =>

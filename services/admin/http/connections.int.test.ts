@@ -31,6 +31,13 @@ test('a connection whose request never ends its headers or its body is closed af
   expect(tookMs).toBeLessThan(25_000)
 })
 
+test('a browser whose cookies of other applications are too many for a request reads what to do', async () => {
+  const socket = await open(`GET / HTTP/1.1\r\nHost: a\r\nCookie: a=${'v'.repeat(20_000)}\r\n\r\n`)
+  expect(String((await once(socket, 'data'))[0])).toMatch(
+    /^HTTP\/1\.1 431 [\s\S]+delete the cookies of this host/,
+  )
+})
+
 test('a body that is not a form is refused, before anything reads it', async () => {
   for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=a']) {
     const headers = { 'content-type': type, 'sec-fetch-site': 'same-origin' }
