@@ -25,8 +25,9 @@ const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o',
 
 /**
  * The beginning of the names of files: `sagra-del-pesce-2026-09-04`, so that two festivals of a day do not overwrite
- * each other, and of all days `sagra-del-pesce-2026-09-04-all-days`, with the date of the first. Safe in every file
- * system and in a header: a to z, digits and hyphens. The event's id stands for a name without these.
+ * each other, `…-2026-09-04-1130` if two days have that date, and of all days `…-2026-09-04-all-days`, with the date of
+ * the first. Safe in every file system and in a header: a to z, digits and hyphens. The event's id stands for a name
+ * without these.
  */
 export function fileName(event: StoredEvent, day: EventDay | undefined): string {
   const name = event.name
@@ -37,6 +38,8 @@ export function fileName(event: StoredEvent, day: EventDay | undefined): string 
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, longestName)
     .replace(/^-+|-+$/g, '')
-  const date = day?.date ?? `${dayNames(event)[0]?.day.date}-all-days`
+  const names = dayNames(event)
+  const own = names.find(({ day: { dayId } }) => dayId === day?.dayId)
+  const date = own?.name.replace(/ (..):/, '-$1') ?? `${names[0]?.day.date}-all-days`
   return `${name || `festival-${event.eventId.slice(0, 8)}`}-${date}`
 }

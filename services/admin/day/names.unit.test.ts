@@ -29,9 +29,12 @@ test('days of one date are told apart by when they opened, on the event’s cloc
     day(2, '2026-09-05', Date.UTC(2026, 8, 5, 9)),
     day(1, '2026-09-04', 0),
   ]
-  expect(dayNames(eventOf('Sagra', days)).map(({ name }) => name)).toEqual([
-    '2026-09-04',
-    '2026-09-05 11:00',
-    '2026-09-05 18:00',
+  const event = eventOf('Sagra', days)
+  const names = dayNames(event)
+  expect(names.map(({ name }) => name)).toEqual(['2026-09-04', '2026-09-05 11:00', '2026-09-05 18:00'])
+  expect(names.map(({ day }) => fileName(event, day))).toEqual([
+    'sagra-2026-09-04',
+    'sagra-2026-09-05-1100',
+    'sagra-2026-09-05-1800',
   ])
 })
