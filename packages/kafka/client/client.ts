@@ -1,8 +1,8 @@
 import type { Logger } from '@tally/platform'
-import type { Admin, Kafka, logCreator } from 'kafkajs'
+import type { Admin, ISocketFactory, Kafka, logCreator } from 'kafkajs'
 import { isAvoided } from '../patches/silence.ts'
 import type { KafkaSettings } from '../types.ts'
-import { kafkajs } from './kafkajs.ts'
+import { connectSocket, kafkajs } from './kafkajs.ts'
 
 /** kafkajs's retries inside one call; the caller retries what outlasts them. */
 export const retryPolicy = {
@@ -19,7 +19,8 @@ export const requestTimeoutMs = 15_000
 export function openClient(settings: KafkaSettings, clientId: string, logger: Logger): Kafka {
   return new kafkajs.Kafka({
     clientId,
-    brokers: async () => answeringFirst(settings.brokers),
+    brokers: async () => answeringFirst(settings.brokers.map(withoutColons)),
+    socketFactory,
     ssl: settings.ssl,
     ...(settings.sasl && {
       sasl: settings.sasl as { mechanism: 'plain'; username: string; password: string },
@@ -31,6 +32,11 @@ export function openClient(settings: KafkaSettings, clientId: string, logger: Lo
     logCreator: logTo(logger),
   })
 }
+
+/** kafkajs takes what is before the first colon for the host: on its way, an IPv6 address has other signs. */
+const withoutColons = (broker: string): string => broker.replace(/^\[.*\]/, host => host.replaceAll(':', '_'))
+const socketFactory: ISocketFactory = ({ host, ...rest }) =>
+  connectSocket({ host: host.startsWith('[') ? host.slice(1, -1).replaceAll('_', ':') : host, ...rest })
 
 /** kafkajs tries the brokers of this list one after the other until one answers. */
 const answeringFirst = (brokers: string[]): string[] => [

@@ -46,3 +46,7 @@ function replaceModule(path: string, replacement: () => unknown): void {
 }
 
 export const kafkajs = loadPatched()
+
+/** How kafkajs connects by default. */
+export const connectSocket: import('kafkajs').ISocketFactory =
+  require('kafkajs/src/network/socketFactory.js')()

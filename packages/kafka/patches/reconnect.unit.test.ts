@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
+import { createLogger } from '@tally/platform'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openClient } from '../client/client.ts'
 import '../client/kafkajs.ts'
 
 type Answer = { correlationId: number; payload: Buffer }
@@ -162,4 +164,17 @@ test('a socket that closes before it is connected rejects the waiting call', asy
     return socket.resume().end()
   })
   await expect(silently.connect()).rejects.toThrow('closed the connection')
+})
+
+test('a broker may be named by its IPv6 address', async () => {
+  const broker = createServer(socket => socket.destroy()).listen(0, '::1')
+  await once(broker, 'listening')
+  const { port } = broker.address() as AddressInfo
+  const asked = once(broker, 'connection')
+  const logger = createLogger('test', 'silent')
+  const admin = openClient({ brokers: [`[::1]:${port}`], ssl: false }, 'test', logger).admin()
+  const failed = admin.connect().catch(() => 'no broker')
+  await asked
+  broker.close()
+  expect(await failed).toBe('no broker')
 })
