@@ -4,6 +4,7 @@ import { serve } from '@tally/testkit/servers/serve'
 /** One request that passed, and how it was answered. */
 type Passed = { path: string; headers: IncomingHttpHeaders; status: number; at: number }
 
+/** Status 0: the connection breaks. */
 type Foreign = { status: number; headers?: Record<string, string>; body?: string }
 
 export type Gate = {
@@ -24,7 +25,8 @@ export async function openGate(api: string): Promise<Gate> {
     if (foreign !== undefined) {
       const { status, headers, body } = foreign
       foreign = undefined
-      response.writeHead(status, headers).end(body)
+      if (status === 0) response.destroy()
+      else response.writeHead(status, headers).end(body)
       return note(status)
     }
     const asked = new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)]))

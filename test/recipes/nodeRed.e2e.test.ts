@@ -106,6 +106,7 @@ test('what a proxy or a portal answers changes no display, and the flow goes on'
     { status: 200, body: '{"message":"ok"}' },
     { status: 304 },
     { status: 302, headers: { Location: '/sign-in' } },
+    { status: 0 },
   ]) {
     const asked = gate.passed.length
     gate.answerNext(answer)
@@ -118,6 +119,7 @@ test('what a proxy or a portal answers changes no display, and the flow goes on'
   await untilAllShow({ [burger]: '6', [water]: '3', [cake]: '5' })
   for (const { heard } of displays)
     expect([...heard.keys()].filter(name => /undefined/.test(name))).toEqual([])
+  expect(endOfLog(logFile)).not.toMatch(/Tally answered [A-Z]/)
 })
 
 test('the flow waits as long as a 429 says', async () => {
