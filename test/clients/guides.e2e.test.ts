@@ -9,6 +9,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { serve } from '@tally/testkit/servers/serve'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { freePort } from '#infra/servers/ports.ts'
 import { snippetsOf } from '../../services/admin/keys/snippets.ts'
 import { type Block, readBlocks } from './blocks.ts'
 import { useFolder } from './installClient.ts'
@@ -130,6 +131,16 @@ test('the program in Python outlasts what proxies and portals answer', async () 
   expect(stderr).toBe('')
   expect(stdout).toMatch(/^(no answer: .*\nsold: None \(old\)\n){7}sold: 3 \(old\)/)
   expect([...paths].filter(path => !path.endsWith('/live/item-counts'))).toEqual([])
+})
+
+test('the program in Node names the fault of the network', async () => {
+  const block = blocks.find(({ file, language }) => file === 'guides/polling.md' && language === 'js')
+  const { program = '', args = [] } = { ...(await interpreters.js?.(block?.text ?? '', folder)) }
+  const until = { ...(block as Block), until: 'These figures are old.' }
+  const { stderr } = await printedBy(program, args, until, {
+    TALLY_URL: `http://127.0.0.1:${await freePort()}`,
+  })
+  expect(stderr).toContain('still trying: ECONNREFUSED')
 })
 
 test('the sketch shows that more came back than was sold, and nothing that is not of Tally', async () => {
