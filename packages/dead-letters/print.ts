@@ -6,10 +6,7 @@ import { valuesOf } from './headers.ts'
 /** Bytes as text under `name`, or null there and base64 in `…Base64` if they are not UTF-8. */
 type Printed<Name extends string> = { [name in Name]: string | null } & { [name in `${Name}Base64`]?: string }
 
-/**
- * A dead letter as `tally dead-letters list --json` prints it: never with its value or headers, which may hold
- * anything.
- */
+/** A dead letter as `tally dead-letters list --json` prints it: without value and headers (they may hold anything). */
 export function printDeadLetter({ id, reason, message, key, atMs }: Omit<DeadLetter, 'value' | 'headers'>) {
   return { id, reason, message, ...printBytes('key', key), at: formatTimestamp(atMs) }
 }

@@ -2,10 +2,7 @@ import { type KafkaConnection, readTopic, recordTopics, topicNames } from '@tall
 import { type DeadLetter, deadLetterOf } from './deadLetter.ts'
 import { identityOf } from './replayed.ts'
 
-/**
- * Some dead letters, in the order of the topic, each once; `foreign` counts the records in between that Tally did not
- * write.
- */
+/** Some dead letters, in the topic's order, each once; `foreign` counts those that Tally did not write. */
 export type DeadLetterPiece = {
   entries: DeadLetter[]
   foreign: number

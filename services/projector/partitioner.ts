@@ -1,9 +1,6 @@
 import { partitionOf } from '@tally/kafka'
 
-/**
- * Finds records that lie in another partition than the standard partitioner would have chosen (docs/records.md,
- * Topics).
- */
+/** Finds records in another partition than the standard partitioner would have chosen (docs/records.md, Topics). */
 export type PartitionCheck = {
   /** Stores how many partitions each topic has. */
   learn(counts: ReadonlyMap<string, number>): void

@@ -29,10 +29,7 @@ test('a file that the feed sends answers as a count by hand', async () => {
   await expectSeason(tally, festivals, records)
 })
 
-/**
- * The folder with a restaurant's real orders and the answers that were computed independently; it is not part of the
- * checkout.
- */
+/** A restaurant's real orders, and the answers that were computed independently; not part of the checkout. */
 const realData = process.env.TALLY_REAL_DATA
 
 if (realData) withRealData(realData)

@@ -24,10 +24,7 @@ type PgbouncerOptions = PartOptions & { mode?: Mode }
 
 const program = '/usr/sbin/pgbouncer'
 
-/**
- * Starts Debian's PgBouncer in front of the Postgres at `databaseUrl`, by default in session mode; as root, installs
- * the package.
- */
+/** Starts PgBouncer in front of the Postgres at `databaseUrl`, by default in session mode; as root, installs it. */
 export async function startPgbouncer(databaseUrl: string, options: PgbouncerOptions = {}): Promise<Pooler> {
   const { log = console.error, mode = 'session' } = options
   if (!existsSync(program) && !(await installPackage('pgbouncer', { log, signal: undefined })))

@@ -32,10 +32,7 @@ const open = (url: string) => {
   return db
 }
 
-/**
- * A festival whose records are sent; `says` waits until a query process answers with this many orders, live and in the
- * list.
- */
+/** A festival whose records are sent; `says` waits until a query process has this many orders, live and in the list. */
 async function newSagra(databaseUrl: string) {
   const sagra = newFestival()
   const send = (orders: number) => tally.produce(Array.from({ length: orders }, () => sagra.order()))

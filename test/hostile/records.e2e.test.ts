@@ -9,10 +9,7 @@ import { anyRecord, largeRecords } from './records.ts'
 const tally = useTally()
 const seed = Number(process.env.TALLY_SEED ?? Date.now() % 2 ** 31)
 
-/**
- * Whether the contract takes it, as it came: which ones count is asked of the service, whether they are good of the
- * contract.
- */
+/** Whether the contract takes it as it came: which count is asked of the service, which are good of the contract. */
 function isGood({ type, key, value }: TestRecord): boolean {
   const bytes = typeof key === 'string' ? Buffer.from(key) : (key ?? null)
   return decodeRecord(type, bytes, value).outcome === 'decoded'

@@ -10,10 +10,7 @@ export type Run = {
   isShort: boolean
   /** A short one with millions of states, of which an optimized search saves more than its compiler takes. */
   isLarge?: boolean
-  /**
-   * Too large to keep every state: Spin keeps a few bits of each (bitstate hashing), and may miss some; for 7 minutes
-   * at most.
-   */
+  /** Too large to keep every state: Spin keeps a few bits of each (bitstate hashing) and may miss some; 7 minutes. */
   isSampled?: boolean
 }
 

@@ -47,10 +47,7 @@ export async function requireSpin(log: (line: string) => void = () => {}): Promi
   }
 }
 
-/**
- * Searches all executions of the model with a run's switches. With `isShortest`, a counterexample is shortened, which
- * takes longer.
- */
+/** Searches all executions of the model with a run's switches; `isShortest` shortens a counterexample: takes longer. */
 export async function search(run: Run, { isShortest = false } = {}): Promise<Found> {
   const cwd = await mkdtemp(join(tmpdir(), 'tally-model-'))
   try {

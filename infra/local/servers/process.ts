@@ -7,10 +7,7 @@ export interface Owner {
   gid: number
 }
 
-/**
- * What to run: a program, its arguments, what is added to the environment, and the file its output goes to, its
- * owner's alone.
- */
+/** What to run: a program, its arguments, what is added to the environment, and its owner's own file for the output. */
 export interface Launch {
   command: string
   args: string[]

@@ -6,10 +6,7 @@ const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 /** The parameters of scrypt, as the PHC format names them. */
 export type PasswordCost = { ln: number; r: number; p: number }
 
-/**
- * OWASP's choice for scrypt: 32 MiB and about 0.15 s per password. Each hash names its parameters, so they can be
- * raised.
- */
+/** OWASP's choice for scrypt: 32 MiB and about 0.15 s. Each hash names its parameters, so they can be raised. */
 export const passwordCost: PasswordCost = { ln: 15, r: 8, p: 3 }
 const saltLength = 16
 const hashLength = 32

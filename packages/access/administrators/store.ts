@@ -88,10 +88,7 @@ export async function listAdministrators(
   return rows.map(fromRow)
 }
 
-/**
- * Removes an administrator and ends their sessions; returns who it was. Throws AdministratorError if the e-mail is
- * unknown.
- */
+/** Removes an administrator, ends their sessions, and returns who it was. Throws AdministratorError if unknown. */
 export async function removeAdministrator(db: Postgres, address: string): Promise<Administrator> {
   const row = await db
     .deleteFrom('administrators')

@@ -24,10 +24,7 @@ export type EventHeadTable = {
   is_removed: ColumnType<boolean, boolean | undefined, boolean>
   /** When the last batch that changed it began. */
   changed_at: Instant
-  /**
-   * The revision at which its size was measured last (sizes.ts): orders and counters, and the memory of its
-   * documents.
-   */
+  /** The revision at which its size was last measured (sizes.ts): orders, counters, and the memory of its documents. */
   measured_revision: Generated<number>
   counted_rows: Generated<number>
   redis_bytes: Generated<number>

@@ -5,10 +5,7 @@ import type { AreaChanges } from '../counting/counters.ts'
 
 export type AreaKey = { eventId: EventId; dayId: number; areaId: number }
 
-/**
- * Counter changes as rows, sorted by (event, day, area), so that neighbours in an index are written one after the
- * other.
- */
+/** Counter changes as rows, sorted by (event, day, area): neighbours in an index are written one after the other. */
 export function flattenAreas<Row>(
   changes: Map<EventId, CounterChanges>,
   toRows: (area: AreaChanges, key: AreaKey) => Row[],

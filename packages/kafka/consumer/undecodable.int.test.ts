@@ -24,10 +24,7 @@ const damagedText = 'to be damaged on its way'
 type Connection = { processData(bytes: Buffer): unknown }
 const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
 
-/**
- * Damages a byte of each record with that text on its way from the broker, in so many answers or until `mend` is
- * called.
- */
+/** Damages a byte of each record with that text on its way from the broker, in so many answers or until `mend`. */
 function damage(times = Number.POSITIVE_INFINITY): { mend(): void; happened(): boolean } {
   const { processData } = connectionOf
   let left = times

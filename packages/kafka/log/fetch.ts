@@ -6,10 +6,7 @@ import { Decoder, Encoder, readCompactBytes, readId, skipTaggedFields, writeId }
 import '../client/kafkajs.ts'
 import type { LogIdentity } from '../types.ts'
 
-/**
- * A partition to fetch; with an identity, the broker itself refuses to read another log than that one (KIP-516,
- * KIP-320).
- */
+/** A partition to fetch; with an identity, the broker itself refuses to read another log (KIP-516, KIP-320). */
 export type Wanted = {
   topic: string
   partition: number

@@ -1,7 +1,4 @@
-/**
- * An error that waiting does not resolve: an operator must change a setting, a topic or the schema. Its message says
- * which.
- */
+/** An error that waiting does not resolve: a setting, a topic or the schema must be changed. Its message says which. */
 export class FatalError extends Error {}
 
 export type Part = 'kafka' | 'postgres' | 'redis'

@@ -29,10 +29,7 @@ async function readRepeated(
   return readAppliedEvents(tx, [...new Set(repeats.map(({ value }) => value.eventId))])
 }
 
-/**
- * Applies the event records of one batch; after a change of the time zone all documents of the event are composed
- * again.
- */
+/** Applies a batch's event records; after a change of the time zone all documents of the event are composed again. */
 export const applyEvents = withLockedEvents<Event>(
   async (tx, shard, records, { locked }): Promise<Effects> => {
     const effects = noEffects()

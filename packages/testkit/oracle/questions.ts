@@ -96,10 +96,7 @@ const dayMeta = ({ defaultDay }: EventOracle, { dayId }: { dayId: number | undef
   dayId: dayId ?? defaultDay,
 })
 
-/**
- * A query process lets a read of one organization wait only briefly: of hundreds at once, a busy machine would refuse
- * the last.
- */
+/** A query process lets reads of an organization wait only briefly: a busy machine would refuse some of hundreds. */
 const askedAtOnce = 4
 
 /** Asks every question about an event and compares each whole answer with the contract and with the oracle. */

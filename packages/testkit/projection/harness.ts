@@ -12,10 +12,7 @@ export const topics = {
 }
 export const shard = 3
 
-/**
- * What a projector needs to apply batches: a database, a Redis prefix, and a collector of the dead letters that it
- * sends.
- */
+/** What a projector needs to apply batches: a database, a Redis prefix, and a collector of its dead letters. */
 export async function openHarness() {
   const database = await freshDatabase()
   const { redis, keys } = await testRedis()

@@ -41,9 +41,6 @@ export async function databaseOfFile(
 /** A service with a database role of its own. */
 export type Service = 'query' | 'projector' | 'admin'
 
-/**
- * The address of a database for a service's own role, whose rights `tally migrate` gives (docs/install.md,
- * Database roles).
- */
+/** A database's address for a service's own role, whose rights `tally migrate` gives (install.md, Database roles). */
 export const asRole = (url: string, service: Service): string =>
   Object.assign(new URL(url), { username: `tally_${service}`, password: 'x' }).href

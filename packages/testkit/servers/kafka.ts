@@ -142,10 +142,7 @@ async function committedOffsets(
   )
 }
 
-/**
- * Waits until readers see the log of partition 0 up to `end`: the record that ends a transaction is written after its
- * commit.
- */
+/** Waits until readers see partition 0 up to `end`: the record that ends a transaction is written after its commit. */
 export function untilVisible(connection: KafkaConnection, topic: string, end: number): Promise<void> {
   return until(`the log is visible up to ${end}`, async () => {
     const ends = await endOffsets(connection, [topic])

@@ -30,10 +30,7 @@ const quietMs = 86_400_000
 /** Every key that Tally has under a prefix. */
 export const allKeys = (prefix: string): AllKeys => ({ ...redisKeys(prefix, quietMs), ...accessKeys(prefix) })
 
-/**
- * A connection to the run's Redis with `scripts` of a service, and keys under a prefix of its own. Close it with
- * `disconnect()`.
- */
+/** A connection to the run's Redis with a service's `scripts` and its own prefix of keys; end it by `disconnect()`. */
 export async function testRedis<Scripts extends ScriptSet = Record<never, never>>(
   scripts?: Scripts,
 ): Promise<{ redis: WholeRedis & ScriptCalls<Scripts>; keys: AllKeys; prefix: string }> {

@@ -5,10 +5,7 @@ import { Backlog } from './backlog.ts'
 const ids = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `e${from + i}` as EventId)
 const markOf = (topic: string, partition = 3) => ({ topic, partition, since: 0, revision: 9 })
 
-/**
- * Publishes everything. Returns the number of events, and the topics of the marks in the order in which they are
- * raised.
- */
+/** Publishes everything. Returns the number of events, and the topics of the marks in the order of their rise. */
 function drain(backlog: Backlog): { events: number; marks: string[] } {
   const drained = { events: 0, marks: [] as string[] }
   for (let piece = backlog.next(); piece !== undefined; piece = backlog.next()) {

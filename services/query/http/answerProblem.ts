@@ -6,10 +6,7 @@ import { RequestProblem } from './problems.ts'
 
 export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
-/**
- * Returns the function that answers every error with a problem. An unexpected one is logged, and its 500 has no
- * details.
- */
+/** Returns what answers every error with a problem. An unexpected one is logged, and its 500 has no details. */
 export function createAnswerProblem(logger: Logger): AnswerProblem {
   return (error, request, reply) => {
     const problem = error instanceof RequestProblem ? error : undefined

@@ -16,10 +16,7 @@ const longestRemembered = 300
 const ignoredName = /^[\w!#$%&'*+.^`|~-]{1,40}$/
 const ignoredNames = 10
 
-/**
- * Parses parameters, and remembers valid ones by request target, which alone decides them: devices repeat a few
- * targets.
- */
+/** Parses parameters, and remembers valid ones by request target, which decides them: devices repeat a few targets. */
 export function createParameters() {
   const remembered = new LRUCache<string, Parsed>({ max: rememberedTargets })
   return {

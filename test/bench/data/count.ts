@@ -27,10 +27,7 @@ export type Count = {
 
 // biome-ignore lint/suspicious/noExplicitAny: raw records, on purpose without the product's types
 type Any = any
-/**
- * version, day, area, whether confirmed, whether listed, total in cents, time in ms; then of each line item, quantity,
- * cents.
- */
+/** version, day, area, is confirmed, is listed, total in cents, time in ms; then of each line item, quantity, cents. */
 type OrderRow = [number, number, number, number, number, number, number, ...number[]]
 const firstLine = 7
 type EventCount = { event: Any; orders: Map<string, OrderRow>; refunds: Map<string, Any> }

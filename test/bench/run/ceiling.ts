@@ -19,10 +19,7 @@ export type Ceiling = {
 
 export type CeilingName = 'consume' | 'eachMessage' | 'fastifyRedis' | 'plainSql'
 
-/**
- * Starts a ceiling as a process of its own, on the same Node; without the flags of services/tally/bin/tally, which make
- * it slower.
- */
+/** Starts a ceiling as a process of its own on the same Node, without the flags of bin/tally, which make it slower. */
 export function startCeiling(bench: Bench, name: CeilingName, settings: Record<string, string>): Ceiling {
   const logFile = join(bench.folder, `${name}-${bench.nextNumber()}.log`)
   const log = openSync(logFile, 'a')

@@ -16,10 +16,7 @@ export type Flow = {
   stop: () => Promise<void>
 }
 
-/**
- * Sends one order of each of these events (all by default) in turn, at a pace, and counts them; the list may change
- * meanwhile.
- */
+/** Sends one order of each event (all by default) in turn, at a pace, and counts them; the list may change. */
 export async function startFlow(
   bench: Bench,
   data: Preloaded,

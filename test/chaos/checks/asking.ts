@@ -30,10 +30,7 @@ export type AskingDeps = {
 export type Asking = {
   /** Asks one view; undefined if there is nothing to check. */
   get: (query: Polled, target: Target, path: string) => Promise<Reply | undefined>
-  /**
-   * Applies from now on; questions asked before, or within the time to recover, may still be answered under the old
-   * rule.
-   */
+  /** Applies from now on; questions from before, or within the time to recover, may be answered under the old rule. */
   allow: (rule: Rule) => void
   mayGoBack: (askedMs: number) => boolean
   seen: () => { answers: number; unchanged: number; unavailable: number; backAcrossProcesses: number }

@@ -5,10 +5,7 @@ import { installPackage } from '#infra/install/apt.ts'
 const library = '/usr/lib/*/faketime/libfaketime.so.1'
 let installing: Promise<boolean> | undefined
 
-/**
- * Whether processes can get another clock here: needs libfaketime, which is installed on Debian as root if it is
- * missing.
- */
+/** Whether processes can get another clock here: needs libfaketime, installed on Debian as root if it is missing. */
 export async function hasWrongClocks(log: (line: string) => void): Promise<boolean> {
   if (globSync(library).length > 0) return true
   installing ??= installPackage('libfaketime', { log, signal: undefined })

@@ -4,10 +4,7 @@ import type { LocalServers } from '#infra/servers/index.ts'
 import { baseBackup, copyFolder, writeLike } from '../../cluster/baseBackup.ts'
 
 export type PostgresCopy = {
-  /**
-   * Kills the server and starts it with the copied data; `promoted`: on a timeline of its own, as a standby that takes
-   * over.
-   */
+  /** Kills the server and starts it with the copy; `promoted`: on its own timeline, as a standby that takes over. */
   putBack: (how: { promoted: boolean }) => Promise<void>
 }
 
