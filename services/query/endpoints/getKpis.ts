@@ -1,3 +1,4 @@
+import { kpisFields } from '@tally/contract'
 import { noSales } from '@tally/figures'
 import { planDay } from '../views/question.ts'
 import { answerEvent } from './eventAnswer.ts'
@@ -11,7 +12,7 @@ export const getKpis: Handler<'getKpis'> = {
       planDay(event, 'kpis', {
         query: asked.query,
         key: 'kpis',
-        toData: JSON.stringify,
+        toData: kpis => JSON.stringify(kpis, kpisFields),
         whenNoDay: JSON.stringify(noSales),
       }),
     ),

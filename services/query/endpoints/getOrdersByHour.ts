@@ -1,3 +1,4 @@
+import { hourFields } from '@tally/contract'
 import { planDay } from '../views/question.ts'
 import { answerEvent } from './eventAnswer.ts'
 import type { Handler } from './handler.ts'
@@ -6,6 +7,11 @@ export const getOrdersByHour: Handler<'getOrdersByHour'> = {
   early: true,
   read: (readers, asked) =>
     answerEvent(readers, asked, event =>
-      planDay(event, 'hours', { query: asked.query, key: 'hours', toData: JSON.stringify, whenNoDay: '[]' }),
+      planDay(event, 'hours', {
+        query: asked.query,
+        key: 'hours',
+        toData: hours => JSON.stringify(hours, hourFields),
+        whenNoDay: '[]',
+      }),
     ),
 }

@@ -49,7 +49,8 @@ export const hasDay = ({ days }: StoredEvent, dayId: number | undefined): boolea
 
 /**
  * The plan of a question about one day, given or resolved, and one area or all. `toData` makes the answer's data from
- * the view's document; `whenNoDay` is the data if the event has no day (docs/api.md, Answers).
+ * the view's document, which may have fields that the answer lacks, also those of a newer version; `whenNoDay` is the
+ * data if the event has no day (docs/api.md, Answers).
  */
 export function planDay<Name extends View>(
   event: StoredEvent,

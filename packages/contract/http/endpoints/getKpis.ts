@@ -17,6 +17,7 @@ const kpisAnswer = z
   })
   .meta({ id: 'Kpis' })
 export type KpisAnswer = z.infer<typeof kpisAnswer>
+export const kpisFields = Object.keys(kpisAnswer.shape)
 
 export const getKpis = endpoint({
   url: '/api/v1/events/:eventId/analytics/kpis',

@@ -14,6 +14,7 @@ const hourBucket = z
   })
   .meta({ id: 'HourBucket' })
 export type HourBucket = z.infer<typeof hourBucket>
+export const hourFields = Object.keys(hourBucket.shape)
 
 export const getOrdersByHour = endpoint({
   url: '/api/v1/events/:eventId/analytics/orders/by-hour',

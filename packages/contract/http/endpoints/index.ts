@@ -11,9 +11,9 @@ import { listOrders } from './listOrders.ts'
 
 export type { EventAnswer } from './getEvent.ts'
 export type { ItemCount } from './getItemCounts.ts'
-export type { KpisAnswer } from './getKpis.ts'
+export { type KpisAnswer, kpisFields } from './getKpis.ts'
 export type { OrderAnswer } from './getOrder.ts'
-export type { HourBucket } from './getOrdersByHour.ts'
+export { type HourBucket, hourFields } from './getOrdersByHour.ts'
 export type { TrendPoint } from './getSalesTrend.ts'
 export type { TopItem } from './getTopItems.ts'
 
