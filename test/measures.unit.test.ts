@@ -13,7 +13,7 @@ const limits = {
   'lines of tests and tools': { limit: 56_500, goal: 42_000 },
   'lines of packages/kafka': { limit: 5_100, goal: 4_200 },
   'patches of kafkajs': { limit: 6, goal: 6 },
-  'words in documents': { limit: 49_900, goal: 50_000 },
+  'words in documents': { limit: 50_000, goal: 50_000 },
 }
 
 const root = join(import.meta.dirname, '..')

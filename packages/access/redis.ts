@@ -3,9 +3,7 @@ import { type RedisClient, type ScriptCalls, script } from '@tally/platform'
 
 /** Prepended to the scripts that take requests from windows of the rate limit. */
 export const windowScript = new URL('requests/scripts/window.lua', import.meta.url)
-/**
- * The result for requests of one organization that were taken together; null if Redis does not know its status.
- */
+/** The result for requests of one organization that were taken together; null if Redis does not know its status. */
 export type Taken = [granted: number, limit: number, remaining: number, resetMs: number] | null
 
 /** The scripts of this package, for `openRedis`. */

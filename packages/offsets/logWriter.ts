@@ -5,9 +5,7 @@ import type { StallState } from './logTable.ts'
 
 type Partition = { topic: string; partition: number }
 
-/**
- * Moves partitions that have never applied a record to the start of their logs. Returns those that begin above 0.
- */
+/** Moves partitions that have never applied a record to the start of their logs. Returns those that begin above 0. */
 export async function beginAtLogStart(
   db: Postgres,
   partitions: (Partition & { start: number })[],
@@ -49,9 +47,7 @@ on conflict (topic, partition) do update set topic_id = excluded.topic_id
 where partition_logs.topic_id is null`.execute(db)
 }
 
-/**
- * Stores that a partition is stalled, for the commands and the operations page; keeps the time at which that began.
- */
+/** Stores that a partition is stalled, for the commands and the operations page; keeps the time at which that began. */
 export async function noteStall(
   db: Postgres,
   { topic, partition }: Partition,

@@ -17,9 +17,7 @@ export type TransactionDeps = {
   onInternal?: OnInternal
   /** What this process knows of the room of events; without it, each batch counts again. */
   room?: EventRoom
-  /**
-   * Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/logs.ts).
-   */
+  /** Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/logs.ts). */
   verify?(batch: RecordBatch): void
   /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */
   hasForeign?: (batch: RecordBatch, keys: Iterable<string>) => boolean

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { migrations } from './migrate.ts'
 import { misfitOf, planMigrations, SkippedVersionError } from './schemaSteps.ts'
 
 /** Version 1 has 1 and 2, version 2 adds a pair of steps, version 3 another one. */
@@ -23,6 +24,13 @@ test('an upgrade that skips a version is refused while processes may run', () =>
   expect(() => planMigrations(three, one)).toThrow(SkippedVersionError)
   expect(() => planMigrations(three, one)).toThrow('0004-contract-old-column removes what running processes')
   expect(planMigrations(three, one, { contracts: true })).toEqual(three.slice(2))
+})
+
+test('an upgrade from 0.2.0 to this version skips none', () => {
+  const known = Object.keys(migrations)
+  const released = known.slice(0, known.indexOf('0016-column-statistics') + 1)
+  expect(released).toHaveLength(16)
+  expect(planMigrations(known, released)).toContain('0017-refund-versions')
 })
 
 test('an empty database gets all migrations at once', () => {

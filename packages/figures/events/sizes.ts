@@ -54,9 +54,7 @@ from measured
 where head.event_id = measured.event_id`.execute(db)
 }
 
-/**
- * What an organization has in Postgres and Redis; `organizationId` is null for events whose record has not arrived.
- */
+/** What an organization has in Postgres and Redis; `organizationId` is null for events whose record has not arrived. */
 export type OrganizationSize = { organizationId: string | null; rows: number; redisBytes: number }
 
 /**

@@ -30,9 +30,7 @@ export type EventHeadTable = {
   redis_bytes: Generated<number>
 }
 
-/**
- * An event that was removed, for good. `emptied_at`: when the last of its rows was deleted; null if some are left.
- */
+/** An event that was removed, for good. `emptied_at`: when the last of its rows was deleted; null if some are left. */
 export type RemovedEventTable = {
   event_id: string
   /** Null if no record of the event had been applied. */

@@ -10,9 +10,7 @@ import type { Tx } from '@tally/platform'
 import { counterKeyName, countersOf, countersOfOrder, scopeName, scopeOf } from './counterKeys.ts'
 import type { EventRoom } from './room.ts'
 
-/**
- * Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied.
- */
+/** Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied. */
 export type Admit = (order: Order) => Rejected | undefined
 
 /** `admit` is undefined if all orders may be applied. `store` lets `write` store the changes of those that may. */

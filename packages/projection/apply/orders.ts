@@ -190,9 +190,7 @@ type Entry = {
 /** The orders of one part; `ignored`: how many records of it are of removed events. */
 type PlacedOrders = { orders: { offset: number; order: Order; entry: Entry }[]; ignored: number }
 
-/**
- * The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record.
- */
+/** The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record. */
 type Entries = Map<EventId, Map<OrderId, Entry>>
 
 function entryOf(entries: Entries, { eventId, orderId }: Order): Entry {

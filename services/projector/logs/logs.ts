@@ -56,9 +56,7 @@ export function createLogs(deps: LogsDeps) {
     /** For ConsumeOptions.onOutOfLog: the session already holds the partition. */
     outOfLog: state.noteHeld,
 
-    /**
-     * Throws if a batch was fetched from another log than the one that the stored offset belongs to.
-     */
+    /** Throws if a batch was fetched from another log than the one that the stored offset belongs to. */
     verify(batch: TopicPartition & { topicId?: string }): void {
       const expected = state.checkedOf(batch)?.topicId
       if (expected === undefined || batch.topicId === expected) return
