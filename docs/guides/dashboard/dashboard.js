@@ -117,13 +117,14 @@ function showStatus() {
 
 /** A hidden page does not ask; shown again, it asks within a second. */
 async function follow(tally, name, parameters) {
-  for await (const reading of tally.watch(name, parameters, { everyMs })) {
-    readings[name] = { ...reading, at: Date.now() }
-    if (reading.isChanged) draw[name](reading.answer.data)
-    showStatus()
-    if (!document.hidden) continue
+  for (;;) {
+    for await (const reading of tally.watch(name, parameters, { everyMs })) {
+      readings[name] = { ...reading, at: Date.now() }
+      if (reading.isChanged) draw[name](reading.answer.data)
+      showStatus()
+      if (document.hidden) break
+    }
     while (document.hidden) await new Promise(done => setTimeout(done, 1000))
-    return follow(tally, name, parameters)
   }
 }
 
