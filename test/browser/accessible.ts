@@ -11,9 +11,7 @@ const rulesOfColour = ['color-contrast', 'link-in-text-block']
 type Options = { resultTypes: string[]; runOnly?: string[] }
 type Finding = { id: string; nodes: { target: string[]; failureSummary: string }[] }
 
-/**
- * Fails with what axe-core finds on the page: in the light by all of its rules, in the dark by those of colours.
- */
+/** Fails with what axe-core finds on the page: in the light by all of its rules, in the dark by those of colours. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

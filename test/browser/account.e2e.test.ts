@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { tally as command } from '@tally/testkit/processes/command'
 import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'
@@ -125,11 +126,15 @@ test('a second factor is set up, asked for at the next sign-in, and replaced by 
   const shown = (await page.getByText(/^Secret:/).textContent()) ?? ''
   const secret = shown.replace(/^Secret:|\s/g, '')
   const app = new TOTP({ secret: Secret.fromBase32(secret) })
-  // The step before this one, so that the code of this one is not used yet.
-  const before = app.generate({ timestamp: Date.now() - 30_000 })
-  await page.getByLabel('Code that the app shows').fill(before)
-  await page.getByRole('button', { name: 'Turn on' }).click()
-  await page.getByText('They will not be shown again').waitFor()
+  const isOn = page.getByText('They will not be shown again')
+  await until('the code comes before its time is over', async () => {
+    // The step before this one, so that the code of this one is not used yet.
+    const before = app.generate({ timestamp: Date.now() - 30_000 })
+    await page.getByLabel('Code that the app shows').fill(before)
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await isOn.or(page.getByRole('alert')).first().waitFor()
+    return isOn.isVisible()
+  })
   await expectAccessible(page)
   await picture(page, 'recovery-codes')
   await page.getByRole('button', { name: 'Copy' }).click()

@@ -20,9 +20,7 @@ export type GoodRecord = { order: Order } | { refund: Refund }
 /** Amounts of one event by day, area, own key and name: `41/0/salesCents`, `41/0/item7/orders`; zeros are left out. */
 export type Counted = Record<string, number>
 
-/**
- * What the core counts for these batches, added up as a database would; time buckets become hours.
- */
+/** What the core counts for these batches, added up as a database would; time buckets become hours. */
 export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
   const known = new Map<string, KnownOrder<Order>>()
   const stored = new Map<string, Refund>()
