@@ -4,6 +4,8 @@ const versions =
 const browser = 'a browser, at several sizes and in both schemes'
 const programs = 'each program or command of the documents runs'
 const largest = 'the largest records there may be'
+const seasons = 'evenings of records are sent, and every answer is compared'
+const limits = 'limits of the product pass in real time'
 const everywhere = 'each of some hundred cases is checked in every place where it could show'
 
 /** Test files that may take longer than 20 s, by how their paths begin, and why. */
@@ -17,10 +19,16 @@ export const mayBeSlow: Record<string, string> = {
   'test/browser/': browser,
   'test/clients/pages': browser,
   'test/clients/guides': programs,
-  'test/monitoring/live': programs,
+  'test/monitoring/': programs,
+  'test/kubernetes/chart': programs,
   'test/recipes/': programs,
   'test/acceptance/largeRecords': largest,
   'test/contract/documents': largest,
+  'test/acceptance/random': seasons,
+  'test/acceptance/realData': seasons,
+  'test/hostile/records': seasons,
+  'test/acceptance/asOf': limits,
+  'packages/kafka/consumer/consumer.int': limits,
   'packages/repair/damage': everywhere,
   'test/hostile/secrets': everywhere,
   'test/model/': 'Spin tries every interleaving',
