@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '@tally/testkit/until'
-import { expect, test } from 'vitest'
+import { expect, onTestFailed, test } from 'vitest'
 import { faults } from './faults/index.ts'
 import type { Fault } from './run/fault.ts'
 import { runFaults } from './run/rounds.ts'
@@ -59,12 +59,12 @@ const kinds = [
 test('parts that break together under load: nothing lost, nothing twice, never half a batch, never back, no restart', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tally-faults-'))
   const log: string[] = []
+  onTestFailed(() => console.error(`${log.join('\n')}\nlogs in ${folder}`))
   const load = { seed: 4, count: kinds.length, rate: 100, readers: 1, log: (line: string) => log.push(line) }
   const outcome = await runFaults({ start: startLinkedSystem, kinds, folder, ...load })
   console.info(tableOf(outcome))
-  const said = `${log.join('\n')}\nlogs in ${folder}`
-  expect(outcome.wrongs, said).toEqual([])
-  expect(outcome.rounds, said).toHaveLength(kinds.length)
+  expect(outcome.wrongs).toEqual([])
+  expect(outcome.rounds).toHaveLength(kinds.length)
   expect(outcome.badRecords).toBeGreaterThan(0)
   expect(outcome.wholeBatches).toBeGreaterThanOrEqual(wholeBatches)
   expect(outcome.claims).toBeGreaterThan(100)

@@ -193,6 +193,7 @@ test('whatever libraries and Node print, each line of a service is JSON', async 
 })
 
 test.each([
+  ['an invalid setting', { KAFKA_SSL: 'maybe' }, 2, /^KAFKA_SSL is "maybe"; it takes true or false$/],
   ['an invalid level', { LOG_LEVEL: 'loud' }, 2, /^LOG_LEVEL is "loud"; it takes/],
   [
     'a missing file',
