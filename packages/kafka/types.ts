@@ -68,7 +68,20 @@ export type BatchControl = {
   isStale(): boolean
 }
 
-export type ConsumeOptions = {
+/** How a consumer reads; consumer.ts has the defaults. */
+export type Tuning = {
+  maxBytesPerPartition: number
+  maxBytes: number
+  maxWaitTimeMs: number
+  sessionTimeoutMs: number
+  heartbeatIntervalMs: number
+  rebalanceTimeoutMs: number
+  metadataMaxAgeMs: number
+  /** Number of partitions processed at the same time. */
+  concurrency: number
+}
+
+export type ConsumeOptions = Partial<Tuning> & {
   groupId: string
   topics: string[]
   /**
@@ -98,15 +111,6 @@ export type ConsumeOptions = {
   onRefused?(of: TopicPartition): void
   /** Called with an error that can never heal: authorization, unsupported version, topic gone. */
   onCrash(error: Error): void
-  maxBytesPerPartition?: number
-  maxBytes?: number
-  maxWaitTimeMs?: number
-  sessionTimeoutMs?: number
-  heartbeatIntervalMs?: number
-  rebalanceTimeoutMs?: number
-  metadataMaxAgeMs?: number
-  /** Number of partitions processed at the same time. */
-  concurrency?: number
 }
 
 export type ConsumerState = {

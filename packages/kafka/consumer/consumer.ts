@@ -1,7 +1,7 @@
 import { backoffMs, settled, sleepUntil } from '../client/backoff.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
-import type { ConsumeOptions, Consumer } from '../types.ts'
-import { newMemory, stateOf, type Tuning } from './memory.ts'
+import type { ConsumeOptions, Consumer, Tuning } from '../types.ts'
+import { newMemory, stateOf } from './memory.ts'
 import { resume, seekNow } from './partitionState.ts'
 import { Session } from './session.ts'
 import { createUnexpected } from './unexpected.ts'
@@ -36,7 +36,7 @@ export async function consumeBatches(
   options: ConsumeOptions,
 ): Promise<Consumer> {
   const { logger } = inside(connection)
-  const tuning: Tuning = { ...defaultTuning, ...given(options) }
+  const tuning: Tuning = { ...defaultTuning, ...options }
   const memory = newMemory()
   const stopping = new AbortController()
   let session: Session | undefined
@@ -88,14 +88,4 @@ export async function consumeBatches(
       await settled(Promise.all([session?.close(), supervised]), stopTimeoutMs)
     },
   }
-}
-
-/** The tuning that was given: an undefined one must not hide its default. */
-function given(options: ConsumeOptions): Partial<Tuning> {
-  return Object.fromEntries(
-    Object.keys(defaultTuning).flatMap(name => {
-      const value = options[name as keyof Tuning]
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
 }

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker, Cluster, JoinedGroup } from '../client/cluster.ts'
 import { isCoordinatorLost, isUnknownMember, meansRejoin } from '../client/crash.ts'
 import { kafkajs } from '../client/kafkajs.ts'
-import type { Assignment } from '../types.ts'
+import type { Assignment, Tuning } from '../types.ts'
 import { assignShards } from './assignShards.ts'
 import { type Claim, decodeClaim, encodeClaim } from './claim.ts'
-import type { Tuning } from './memory.ts'
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import type { Cluster } from '../client/cluster.ts'
 import { kafkajs } from '../client/kafkajs.ts'
+import type { Tuning } from '../types.ts'
 import { Membership } from './membership.ts'
-import type { Tuning } from './memory.ts'
 
 const memberAssignment = kafkajs.AssignerProtocol.MemberAssignment.encode({
   version: 1,

@@ -3,17 +3,6 @@ import type { Assignment, ConsumerState } from '../types.ts'
 import type { Claim } from './claim.ts'
 import { newPartitions, type PartitionState } from './partitionState.ts'
 
-export type Tuning = {
-  maxBytesPerPartition: number
-  maxBytes: number
-  maxWaitTimeMs: number
-  sessionTimeoutMs: number
-  heartbeatIntervalMs: number
-  rebalanceTimeoutMs: number
-  metadataMaxAgeMs: number
-  concurrency: number
-}
-
 /** State that outlives one session. */
 export type Memory = {
   assignment: Assignment
