@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
+import type { HeaderValue } from '../types.ts'
 
-/** The part of kafkajs's Encoder that requests in the flexible encoding (KIP-482) are written with. */
+/** The part of kafkajs's Encoder that records, and requests in the flexible encoding (KIP-482), are written with. */
 export type Encoder = {
   writeInt8(value: number): Encoder
   writeInt32(value: number): Encoder
@@ -10,6 +11,13 @@ export type Encoder = {
   writeUVarIntString(value: string): Encoder
   writeUVarIntArray(value: Encoder[]): Encoder
   writeBufferInternal(value: Buffer): void
+  writeVarInt(value: number): Encoder
+  writeVarLong(value: number): Encoder
+  writeVarIntString(value: string): Encoder
+  writeVarIntBytes(value: HeaderValue): Encoder
+  writeVarIntArray(values: Encoder[]): Encoder
+  writeEncoder(value: Encoder): Encoder
+  size(): number
   readonly buffer: Buffer
 }
 

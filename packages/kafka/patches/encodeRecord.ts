@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { Encoder } from '../client/flexible.ts'
 import type { HeaderValue, RecordHeaders } from '../types.ts'
 
 /** One record as kafkajs's produce request hands it over; the deltas are from the batch's first. */
@@ -9,21 +9,6 @@ type RecordToEncode = {
   value: HeaderValue
   headers?: RecordHeaders
 }
-
-/** The part of kafkajs's Encoder that a record is written with. */
-type Encoder = {
-  writeInt8(value: number): Encoder
-  writeVarInt(value: number): Encoder
-  writeVarLong(value: number): Encoder
-  writeVarIntString(value: string): Encoder
-  writeVarIntBytes(value: HeaderValue): Encoder
-  writeVarIntArray(values: Encoder[]): Encoder
-  writeEncoder(value: Encoder): Encoder
-  size(): number
-  readonly buffer: Buffer
-}
-
-const Encoder: new () => Encoder = createRequire(import.meta.url)('kafkajs/src/protocol/encoder.js')
 
 /**
  * Encodes a record (format 2). It replaces kafkajs 2.2.4's function, which computes the size in advance and throws for
