@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type KafkaRecord, maxValueBytes, type RecordHeaders } from '../types.ts'
 import type { BatchHeader } from './batchHeader.ts'
 import { type Cursor, readBytes, readVarInt } from './varint.ts'
@@ -16,7 +16,7 @@ export function readKafkaRecord(cursor: Cursor, batch: BatchHeader): KafkaRecord
   const value = readBytes(cursor)
   const headers = readHeaders(cursor)
   if (value === null || value.length <= maxValueBytes) return { offset, timestampMs, key, value, headers }
-  const leftOut = { bytes: value.length, sha256: createHash('sha256').update(value).digest('hex') }
+  const leftOut = { bytes: value.length, sha256: hash('sha256', value) }
   return { offset, timestampMs, key, value: null, headers, leftOut }
 }
 

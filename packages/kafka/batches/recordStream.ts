@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash as hashOf } from 'node:crypto'
 import { type KafkaRecord, maxValueBytes } from '../types.ts'
 import type { BatchHeader } from './batchHeader.ts'
 import { noHeaders, readHeaders, readKafkaRecord, readStart } from './record.ts'
@@ -68,10 +68,7 @@ async function field(source: Source, length: number, left: number): Promise<Fiel
       length: Math.max(0, length),
       isLarge: false,
       bytes,
-      sha256: () =>
-        createHash('sha256')
-          .update(bytes ?? '')
-          .digest('hex'),
+      sha256: () => hashOf('sha256', bytes ?? ''),
     }
   }
   const hash = createHash('sha256')
