@@ -1,4 +1,4 @@
-export { connectKafka, countBrokers, inside, type KafkaConnection, pingKafka } from './client/connection.ts'
+export { connectKafka, countBrokers, inside, type KafkaConnection } from './client/connection.ts'
 export { kafkajs } from './client/kafkajs.ts'
 export { consumeBatches } from './consumer/consumer.ts'
 export {

@@ -1,10 +1,10 @@
 import {
   checkTopics,
   connectKafka,
+  countBrokers,
   type KafkaConnection,
   openProducer,
   type Producer,
-  pingKafka,
 } from '@tally/kafka'
 import type { SeenEpoch } from '@tally/offsets'
 import {
@@ -82,7 +82,7 @@ export async function openServers(
   const producer = await startup.until('Kafka', () => openProducer(kafka))
   lifecycle.onRelease('producer', () => producer.close())
   const probes = {
-    Kafka: () => pingKafka(kafka),
+    Kafka: () => countBrokers(kafka),
     Postgres: () => pingPostgres(db),
     Redis: () => pingRedis(redis),
   }

@@ -59,22 +59,28 @@ function logTo(logger: Logger): logCreator {
     }
 }
 
-/** One admin client that is opened when first used, and replaced after an error. */
-export type SharedAdmin = { use<T>(work: (admin: Admin) => Promise<T>): Promise<T>; close(): Promise<void> }
+/** One client that is opened when first used, and replaced after an error. */
+export type Shared<Client> = {
+  /** Runs `work`; after an error once more with a fresh client. */
+  use<T>(work: (client: Client) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
 
-export function sharedAdmin(kafka: Kafka): SharedAdmin {
-  let opening: Promise<Admin> | undefined
-  const open = async (): Promise<Admin> => {
-    const admin = kafka.admin({ retry: retryPolicy })
-    await admin.connect()
-    return admin
+export function shared<Client extends { connect(): Promise<void>; disconnect(): Promise<void> }>(
+  create: () => Client,
+): Shared<Client> {
+  let opening: Promise<Client> | undefined
+  const open = async (): Promise<Client> => {
+    const client = create()
+    await client.connect()
+    return client
   }
   const drop = async (): Promise<void> => {
     const old = opening
     opening = undefined
-    await old?.then(admin => admin.disconnect()).catch(() => undefined)
+    await old?.then(client => client.disconnect()).catch(() => undefined)
   }
-  const once = async <T>(work: (admin: Admin) => Promise<T>): Promise<T> => {
+  const once = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
     opening ??= open()
     const mine = opening
     try {
@@ -84,10 +90,8 @@ export function sharedAdmin(kafka: Kafka): SharedAdmin {
       throw error
     }
   }
-  return {
-    // kafkajs's admin does not retry when a connection is lost or a leader has moved: try once more with a fresh
-    // client.
-    use: work => once(work).catch(() => once(work)),
-    close: drop,
-  }
+  // kafkajs does not retry when a connection is lost or a leader has moved.
+  return { use: work => once(work).catch(() => once(work)), close: drop }
 }
+
+export const sharedAdmin = (kafka: Kafka): Shared<Admin> => shared(() => kafka.admin({ retry: retryPolicy }))

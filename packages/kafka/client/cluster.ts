@@ -1,4 +1,5 @@
 import type { Kafka } from 'kafkajs'
+import { shared } from './client.ts'
 
 /**
  * The part of kafkajs 2.2.4's internal Cluster that this package uses, for requests that the public API does not offer.
@@ -69,32 +70,14 @@ export type SharedCluster = {
 }
 
 export function sharedCluster(kafka: Kafka): SharedCluster {
-  let opening: Promise<Cluster> | undefined
-  const open = async (): Promise<Cluster> => {
-    const cluster = openCluster(kafka)
-    await cluster.connect()
-    return cluster
-  }
-  const drop = async (): Promise<void> => {
-    const old = opening
-    opening = undefined
-    await old?.then(cluster => cluster.disconnect()).catch(() => undefined)
-  }
-  const once = async <T>(topics: string[], work: (cluster: Cluster) => Promise<T>): Promise<T> => {
-    opening ??= open()
-    const mine = opening
-    try {
-      const cluster = await mine
-      await cluster.addMultipleTargetTopics(topics)
-      return await work(cluster)
-    } catch (error) {
-      if (opening === mine) await drop()
-      throw error
-    }
-  }
+  const { use, close } = shared(() => openCluster(kafka))
   return {
-    use: (topics, work) => once(topics, work).catch(() => once(topics, work)),
+    use: (topics, work) =>
+      use(async cluster => {
+        await cluster.addMultipleTargetTopics(topics)
+        return work(cluster)
+      }),
     silent: new Set(),
-    close: drop,
+    close,
   }
 }

@@ -1,7 +1,7 @@
-import type { Kafka } from 'kafkajs'
+import type { Admin, Kafka } from 'kafkajs'
 import type { ConnectOptions, KafkaSettings } from '../types.ts'
 import { settled } from './backoff.ts'
-import { openClient, type SharedAdmin, sharedAdmin } from './client.ts'
+import { openClient, type Shared, sharedAdmin } from './client.ts'
 import { type SharedCluster, sharedCluster } from './cluster.ts'
 
 /** A connection to Kafka, shared by all consumers and producers of a process. Close it last. */
@@ -15,7 +15,7 @@ const closeTimeoutMs = 2_000
 
 type Inside = {
   kafka: Kafka
-  admin: SharedAdmin
+  admin: Shared<Admin>
   cluster: SharedCluster
   logger: ConnectOptions['logger']
   /** As KAFKA_BROKERS names them. */
@@ -41,12 +41,7 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
   return connection
 }
 
-/** Resolves if a broker answers; rejects with kafkajs's error. */
-export async function pingKafka(connection: KafkaConnection): Promise<void> {
-  await inside(connection).admin.use(admin => admin.describeCluster())
-}
-
-/** How many brokers the cluster has; rejects as pingKafka. Their version they do not tell. */
+/** How many brokers the cluster has; rejects with kafkajs's error if none answers. Their version they do not tell. */
 export async function countBrokers(connection: KafkaConnection): Promise<number> {
   const { brokers } = await inside(connection).admin.use(admin => admin.describeCluster())
   return brokers.length
