@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { addAdmin } from './commands/admin.ts'
 import { addAdministrators } from './commands/administrators/index.ts'
 import { addContract } from './commands/contract.ts'
 import { addDeadLetters } from './commands/deadLetters/index.ts'
@@ -10,10 +9,9 @@ import { addFeed } from './commands/feed.ts'
 import { addKeys } from './commands/keys/index.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addOffsets } from './commands/offsets/index.ts'
-import { addProjector } from './commands/projector.ts'
-import { addQuery } from './commands/query.ts'
 import { addRebuild } from './commands/rebuild.ts'
 import { addRecords } from './commands/records/index.ts'
+import { addServices } from './commands/service.ts'
 import { addTopics } from './commands/topics.ts'
 import { addVerify } from './commands/verify.ts'
 import { addExamples, markRequired } from './help.ts'
@@ -47,7 +45,7 @@ export function createProgram(): Command {
     .configureHelp(markRequired)
     .exitOverride()
   // In the order in which a new installation needs them.
-  const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
+  const services = [addMigrate, addTopics, addServices, addFeed]
   const access = [addKeys, addAdministrators]
   const repairs = [addDoctor, addEvents, addDeadLetters, addOffsets, addVerify, addRebuild]
   const interfaces = [addContract, addRecords]

@@ -2,15 +2,26 @@ import type { ServiceDeps, Settings } from '@tally/platform'
 import type { Command } from 'commander'
 import { sentenceOf, wasWrongUsage } from '../failure.ts'
 
-type Service = {
-  name: 'projector' | 'query' | 'admin'
-  description: string
-  /** Imports the service's start function. */
-  load: () => Promise<(settings: Settings, deps: ServiceDeps) => Promise<void>>
+/** Imports a service's start function. */
+type Load = () => Promise<(settings: Settings, deps: ServiceDeps) => Promise<void>>
+
+/** Adds the commands that run a service in the foreground until a signal ends it. */
+export function addServices(program: Command): void {
+  addService(program, 'projector', 'run one projector in the foreground', async () => {
+    return (await import('@tally/projector')).startProjector
+  })
+  const query = 'run one query process, which answers the v1 API, in the foreground'
+  addService(program, 'query', query, async () => (await import('@tally/query')).startQuery)
+  const admin = 'run the administration area (API keys, live sales) in the foreground'
+  addService(program, 'admin', admin, async () => (await import('@tally/admin')).startAdmin)
 }
 
-/** Adds a command that runs a service in the foreground until a signal ends it. */
-export function addService(program: Command, { name, description, load }: Service): void {
+function addService(
+  program: Command,
+  name: 'projector' | 'query' | 'admin',
+  description: string,
+  load: Load,
+): void {
   program
     .command(name)
     .description(description)
