@@ -1,8 +1,8 @@
 import type { RecordType } from '@tally/contract'
 import type { Command } from 'commander'
-import { UsageError } from '../failure.ts'
 import { openCommand } from '../open.ts'
 import { printText } from '../output.ts'
+import { oneOf } from '../values.ts'
 
 export function addContract(program: Command): void {
   const contract = program.command('contract').description('print what clients and producers build against')
@@ -31,10 +31,7 @@ export function addContract(program: Command): void {
       const types = Object.keys(recordTypes) as RecordType[]
       if (type === undefined)
         return printJson(Object.fromEntries(types.map(type => [type, recordJsonSchema(type)])))
-      const known = types.find(known => known === type)
-      if (known === undefined)
-        throw new UsageError(`TYPE takes one of ${types.join(', ')}, got ${JSON.stringify(type)}`)
-      await printJson(recordJsonSchema(known))
+      await printJson(recordJsonSchema(oneOf('TYPE', types, type)))
     })
 }
 

@@ -1,8 +1,8 @@
 import type { KafkaConnection } from '@tally/kafka'
 import type { Command } from 'commander'
-import { UsageError } from '../failure.ts'
 import { openCommand, withKafka } from '../open.ts'
 import { print } from '../output.ts'
+import { wholeNumber } from '../values.ts'
 
 export function addTopics(program: Command): void {
   const topics = program.command('topics').description("Tally's topics in Kafka")
@@ -16,8 +16,10 @@ export function addTopics(program: Command): void {
     .option('--replication-factor <N>', 'copies of each topic', '1')
     .action(async (options: { partitions?: string; replicationFactor: string }) => {
       const wanted =
-        options.partitions === undefined ? undefined : wholeOf('--partitions', options.partitions, 10_000)
-      const replicationFactor = wholeOf('--replication-factor', options.replicationFactor, 100)
+        options.partitions === undefined
+          ? undefined
+          : wholeNumber('--partitions', options.partitions, 1, 10_000)
+      const replicationFactor = wholeNumber('--replication-factor', options.replicationFactor, 1, 100)
       const { createTopics } = await import('@tally/kafka')
       const { settings, logger } = await openCommand()
       const { topicPrefix } = settings
@@ -36,10 +38,4 @@ async function partitionsThere(kafka: KafkaConnection, topicPrefix: string): Pro
   const { events, orders, refunds } = topicNames(topicPrefix)
   const [count] = (await describeTopics(kafka, [events, orders, refunds])).values()
   return count
-}
-
-function wholeOf(option: string, text: string, most: number): number {
-  const value = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN
-  if (value <= most) return value
-  throw new UsageError(`${option} takes a whole number from 1 to ${most}, got ${JSON.stringify(text)}`)
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { printMany, remark } from '../../output.ts'
+import { wholeNumber } from '../../values.ts'
 
 export function addList(deadLetters: Command): void {
   deadLetters
@@ -9,8 +10,7 @@ export function addList(deadLetters: Command): void {
     .option('--json', 'print one JSON object per line')
     .option('--limit <N>', 'only the newest N; reads no more of the topic than they need')
     .action(async ({ json, limit: text }: { json?: true; limit?: string }) => {
-      const { limitOf } = await import('./values.ts')
-      const limit = text === undefined ? undefined : limitOf(text)
+      const limit = text === undefined ? undefined : wholeNumber('--limit', text, 1)
       const { settings, logger } = await openCommand()
       await withSchema(settings.databaseUrl, db =>
         withKafka(settings, logger, kafka =>

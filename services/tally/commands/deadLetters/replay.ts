@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { print, remark } from '../../output.ts'
+import { oneOf } from '../../values.ts'
 
 export function addReplay(deadLetters: Command): void {
   deadLetters
@@ -12,8 +13,11 @@ export function addReplay(deadLetters: Command): void {
     .option('--all', 'all that were not replayed yet')
     .option('--reason <REASON>', 'all of this reason that were not replayed yet')
     .action(async (texts: string[], { all, reason: given }: { all?: true; reason?: string }) => {
-      const { deadLetterIdOf, reasonOption } = await import('./values.ts')
-      const reason = given === undefined ? undefined : reasonOption(given)
+      const [{ deadLetterIdOf }, { rejectionReasons }] = await Promise.all([
+        import('./values.ts'),
+        import('@tally/contract'),
+      ])
+      const reason = given === undefined ? undefined : oneOf('--reason', rejectionReasons, given)
       const ways = [texts.length > 0, all === true, reason !== undefined].filter(Boolean).length
       if (ways > 1) throw new UsageError('replay takes IDs, --all or --reason, only one of them')
       if (ways === 0) throw new UsageError('replay takes the IDs of dead letters, --all, or --reason REASON')

@@ -1,4 +1,3 @@
-import { rejectionReasons } from '@tally/contract'
 import { isDeadLetterId } from '@tally/dead-letters'
 import { UsageError } from '../../failure.ts'
 import { remark } from '../../output.ts'
@@ -9,18 +8,6 @@ export function deadLetterIdOf(text: string): string {
   throw new UsageError(
     `a dead letter's ID is <topic>-<partition>-<offset>, such as tally.orders-3-1204, got ${JSON.stringify(text)}`,
   )
-}
-
-/** A reason for which records are rejected; throws a UsageError for any other. */
-export function reasonOption(text: string): string {
-  if (rejectionReasons.some(reason => reason === text)) return text
-  throw new UsageError(`--reason takes one of ${rejectionReasons.join(', ')}, got ${JSON.stringify(text)}`)
-}
-
-/** A number of dead letters; throws a UsageError if it is not one. */
-export function limitOf(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new UsageError(`--limit takes a whole number from 1, got ${JSON.stringify(text)}`)
 }
 
 /** Warns on stderr if records of the topic were not written by Tally. */

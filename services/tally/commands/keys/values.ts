@@ -9,6 +9,7 @@ import {
   scope,
 } from '@tally/contract'
 import { UsageError } from '../../failure.ts'
+import { oneOf } from '../../values.ts'
 
 /** The values of `tally keys`; each throws a UsageError that names the option if the value is invalid. */
 export function organizationOf(text: string): OrganizationId {
@@ -31,10 +32,8 @@ export function nameOf(text: string): string {
 
 /** Once each, in the order of the contract. */
 export function scopesOf(texts: string[]): Scope[] {
-  const wrong = texts.find(text => !scope.safeParse(text).success)
-  if (wrong !== undefined)
-    throw new UsageError(`--scope takes one of ${scope.options.join(', ')}, got ${JSON.stringify(wrong)}`)
-  return scope.options.filter(known => texts.includes(known))
+  const given = texts.map(text => oneOf('--scope', scope.options, text))
+  return scope.options.filter(known => given.includes(known))
 }
 
 export function expiryOf(text: string, nowMs: number): number {

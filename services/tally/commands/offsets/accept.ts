@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { wholeNumber } from '../../values.ts'
 import { moveOnYes } from './moveOnYes.ts'
-import { partitionOption } from './values.ts'
 
 export function addAccept(offsets: Command): void {
   offsets
@@ -10,7 +10,7 @@ export function addAccept(offsets: Command): void {
     .argument('<PARTITION>', 'the number of the partition')
     .option('--yes', 'do it; without this option, only print what is given up')
     .action(async (topic: string, text: string, { yes }: { yes?: true }) => {
-      const of = { topic, partition: partitionOption(text) }
+      const of = { topic, partition: wholeNumber('PARTITION', text, 0) }
       await moveOnYes(yes === true, async deps => {
         const { planAccept } = await import('@tally/repair')
         return planAccept(deps, of)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { wholeNumber } from '../../values.ts'
 import { moveOnYes } from './moveOnYes.ts'
-import { offsetOf, partitionOption } from './values.ts'
 
 export function addSkip(offsets: Command): void {
   offsets
@@ -11,8 +11,8 @@ export function addSkip(offsets: Command): void {
     .requiredOption('--to <OFFSET>', 'the offset to continue at')
     .option('--yes', 'do it; without this option, only print what is given up')
     .action(async (topic: string, text: string, { to, yes }: { to: string; yes?: true }) => {
-      const of = { topic, partition: partitionOption(text) }
-      const offset = offsetOf(to)
+      const of = { topic, partition: wholeNumber('PARTITION', text, 0) }
+      const offset = wholeNumber('--to', to, 0)
       await moveOnYes(yes === true, async deps => {
         const { planSkip } = await import('@tally/repair')
         return planSkip(deps, of, offset)

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka } from '../../open.ts'
 import { remark } from '../../output.ts'
+import { oneOf, wholeNumber } from '../../values.ts'
 import { createFilter } from './ofEvent.ts'
 import { createPrinter } from './print.ts'
 
@@ -40,8 +41,10 @@ async function checkFile(
     import('@tally/contract'),
     import('./lines.ts'),
   ])
-  const type = raw.type === undefined ? undefined : oneOf(Object.keys(recordTypes) as RecordType[], raw.type)
-  const partitions = raw.partitions === undefined ? undefined : wholeOf(raw.partitions)
+  const types = Object.keys(recordTypes) as RecordType[]
+  const type = raw.type === undefined ? undefined : oneOf('--type', types, raw.type)
+  const partitions =
+    raw.partitions === undefined ? undefined : wholeNumber('--partitions', raw.partitions, 1, 99_999)
   const { check, counts } = createCheck()
   const print = createPrinter(asJson)
   const isAsked = createFilter(event)
@@ -116,15 +119,4 @@ async function eventFrom(text: string | undefined): Promise<EventId | undefined>
   if (text === undefined) return undefined
   const { eventOf } = await import('../keys/values.ts')
   return eventOf(text)
-}
-
-function oneOf(types: RecordType[], text: string): RecordType {
-  const found = types.find(type => type === text)
-  if (found !== undefined) return found
-  throw new UsageError(`--type takes one of ${types.join(', ')}, got ${JSON.stringify(text)}`)
-}
-
-function wholeOf(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
-  throw new UsageError(`--partitions takes a whole number from 1 to 99999, got ${JSON.stringify(text)}`)
 }
