@@ -15,16 +15,6 @@ export type LinkTyped = {
   lastDay: string
 }
 
-/** Nothing is chosen of what it shows: money on a wall must be somebody's choice. */
-const nothingTyped: LinkTyped = {
-  name: '',
-  eventId: '',
-  shows: '',
-  area: '',
-  validity: 'month',
-  lastDay: '',
-}
-
 export const typedOf = (fields: Fields): LinkTyped => ({
   name: textOf(fields, 'name'),
   eventId: textOf(fields, 'eventId'),
@@ -34,10 +24,13 @@ export const typedOf = (fields: Fields): LinkTyped => ({
   lastDay: textOf(fields, 'lastDay'),
 })
 
-/** The form as it was sent before, by the query of its page (signIn/formAgain.ts). */
+/**
+ * The form as it was sent before, by the query of its page (signIn/formAgain.ts). Nothing is chosen of what it shows:
+ * money on a wall must be somebody's choice.
+ */
 export const typedBefore = (fields: Fields): LinkTyped => ({
   ...typedOf(fields),
-  validity: textOf(fields, 'validity') || nothingTyped.validity,
+  validity: textOf(fields, 'validity') || 'month',
 })
 
 /** What a form asks for: `area` is the name of a kitchen's area. */
