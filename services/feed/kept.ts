@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { jsonOf } from '@tally/contract'
 import type { Position } from './record.ts'
 import { type Run, simulationRevision } from './simulate/calendar.ts'
 
@@ -14,7 +15,7 @@ const writeEveryMs = 1_000
 export function readKept(file: string): KeptRun | undefined {
   if (!existsSync(file)) return undefined
   // Files of before the field are of revision 1.
-  const { revision = 1, seed, date, orders, evening, records } = parsed(readFileSync(file, 'utf8'))
+  const { revision = 1, seed, date, orders, evening, records } = Object(jsonOf(readFileSync(file, 'utf8')))
   if (typeof date === 'string' && isCount(seed) && isCount(orders) && isCount(evening) && isCount(records))
     return revision === simulationRevision
       ? { run: { seed, date, orders }, from: { evening, records } }
@@ -23,14 +24,6 @@ export function readKept(file: string): KeptRun | undefined {
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text))
-  } catch {
-    return {}
-  }
-}
 
 /**
  * Keeps in a file how far a run was sent: at most once a second, and on `close`. After a kill the last second is sent

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { isObject, jsonOf } from '@tally/contract'
 import type { FeedRecord, FeedSource, FeedTopic } from './record.ts'
 import { isBlank, recordLineOf, topicRule } from './recordLine.ts'
 import { linesOf } from './simulate/lines.ts'
@@ -65,20 +66,9 @@ function parseLine(line: Buffer, place: string): FeedRecord {
 }
 
 function objectOf(line: Buffer, place: string): Record<string, unknown> {
-  let parsed: unknown
-  if (isUtf8(line)) {
-    try {
-      parsed = JSON.parse(line.toString('utf8'))
-    } catch {
-      // The error below covers this too.
-    }
-  }
+  const parsed = isUtf8(line) ? jsonOf(line.toString('utf8')) : undefined
   if (isObject(parsed)) return parsed
   throw new Error(`${place}: not a JSON object {"topic","key","value"} in UTF-8`)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function ownTimeOf(topic: FeedTopic, value: Record<string, unknown>): number | null {

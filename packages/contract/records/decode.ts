@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
+import { jsonOf } from '../values/json.ts'
 import { event } from './event.ts'
 import { order } from './order.ts'
 import { organization } from './organization.ts'
@@ -115,12 +116,7 @@ const readText = (value: Buffer | null): string =>
 
 /** A JSON value, or undefined if the text is not JSON; a text with a byte order mark is not. */
 function parseJson(text: string): unknown {
-  if (isSurelyNotJson(text.trim())) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return isSurelyNotJson(text.trim()) ? undefined : jsonOf(text)
 }
 
 /**

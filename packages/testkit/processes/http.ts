@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { jsonOf } from '@tally/contract'
 
 export type Reply = {
   status: number
@@ -32,18 +33,10 @@ export function ask(address: string, path: string, { method = 'GET', headers = {
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject)
       incoming.on('end', () => {
         const text = Buffer.concat(chunks).toString()
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parsed(text) })
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: jsonOf(text) })
       })
     },
   )
   outgoing.on('error', reject).end()
   return promise
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
