@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { problemTypes } from '@tally/contract'
 import { Marked, type Tokens } from 'marked'
 import { type Guide, headingsOf, idOf, type Neighbour, plain, withTabs } from './layout.ts'
+import { once } from './once.ts'
 import { escaped } from './page.ts'
 
 const folder = new URL('../../../docs/guides/', import.meta.url)
@@ -49,14 +50,7 @@ const pathOf = (file: string): string => `${root}/${file}`.replace(/(\/README)?\
  * before the process is ready delays it by 26 ms.
  */
 export const listGuides = (): { path: string; read: () => Guide }[] =>
-  files.map(file => {
-    let guide: Guide | undefined
-    const read = () => {
-      guide ??= readGuide(file)
-      return guide
-    }
-    return { path: pathOf(file), read }
-  })
+  files.map(file => ({ path: pathOf(file), read: once(() => readGuide(file)) }))
 
 function readGuide(file: string): Guide {
   const markdown = readFileSync(new URL(file, folder), 'utf8').replace(forSenders, '')

@@ -1,5 +1,6 @@
 import { openApiDocument } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
+import { once } from './once.ts'
 import { sendPage } from './page.ts'
 import { referenceBody } from './referenceBody.ts'
 import { registerGuides } from './registerGuides.ts'
@@ -18,12 +19,4 @@ export function registerReference(app: FastifyInstance, contact: string | undefi
   for (const path of ['/docs', '/docs/'])
     app.get(path, (_, reply) => sendPage(reply, { title: 'Reference', body: body(), layout: 'reference' }))
   registerGuides(app)
-}
-
-function once<Result>(make: () => Result): () => Result {
-  let made: { result: Result } | undefined
-  return () => {
-    made ??= { result: make() }
-    return made.result
-  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { clientFile, clientPackage } from './clientPackage.ts'
+import { once } from './once.ts'
 
 const guides = new URL('../../../docs/guides/', import.meta.url)
 
@@ -16,11 +17,10 @@ const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', py: '
  */
 export function registerFiles(app: FastifyInstance): void {
   const serve = (path: string, type: keyof typeof types, read: () => string) => {
-    let text: string | undefined
-    app.get(path, (_, reply) => {
-      text ??= read()
-      return reply.type(`${types[type]}; charset=utf-8`).header('Content-Security-Policy', policy).send(text)
-    })
+    const text = once(read)
+    app.get(path, (_, reply) =>
+      reply.type(`${types[type]}; charset=utf-8`).header('Content-Security-Policy', policy).send(text()),
+    )
   }
   const guide = (file: string) => readFileSync(new URL(file, guides), 'utf8')
 
@@ -31,10 +31,7 @@ export function registerFiles(app: FastifyInstance): void {
     serve(`/docs/dashboard/dashboard.${type}`, type, () => guide(`dashboard/dashboard.${type}`))
 
   for (const path of ['/docs/client.js', '/docs/dashboard/client.js']) serve(path, 'js', () => clientFile())
-  let archive: Buffer | undefined
-  app.get('/docs/client.tgz', (_, reply) => {
-    archive ??= clientPackage()
-    return reply.type('application/gzip').send(archive)
-  })
+  const archive = once(clientPackage)
+  app.get('/docs/client.tgz', (_, reply) => reply.type('application/gzip').send(archive()))
   serve('/docs/tally.py', 'py', () => /^```python[^\n]*\n(.*?)^```$/ms.exec(guide('polling.md'))?.[1] ?? '')
 }
