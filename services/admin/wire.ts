@@ -63,11 +63,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   const watch = (probes: Parameters<typeof watchParts>[1]) =>
     lifecycle.onRelease('watch of parts', watchParts(outages, probes))
   // Until then, the check says whether Postgres answers.
-  void schemaChecked.then(
-    () => watch({ Postgres: () => pingPostgres(db) }),
-    () => undefined,
-  )
-  schemaChecked.catch(crash)
+  schemaChecked.then(() => watch({ Postgres: () => pingPostgres(db) })).catch(crash)
 
   const redis = openAdminRedis(settings, logger)
   lifecycle.onRelease('redis', () => redis.disconnect())

@@ -60,11 +60,7 @@ export async function openServers(
   const schemaChecked = startup.until('Postgres', () => checkSchema(db))
   await Promise.race([schemaChecked, startup.waits])
   // Until then, the check says whether Postgres answers.
-  void schemaChecked.then(
-    () => watch({ Postgres: () => pingPostgres(authDb) }),
-    () => undefined,
-  )
-  schemaChecked.catch(crash)
+  schemaChecked.then(() => watch({ Postgres: () => pingPostgres(authDb) })).catch(crash)
 
   const redis = openRedis(
     settings.redisNodes,
