@@ -11,7 +11,7 @@ import { type DeadLetter, deadLetterOf } from './deadLetter.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 
 /** A dead letter without its value and headers, with its own place in the dead-letter topic. */
-export type ListedDeadLetter = Omit<DeadLetter, 'value' | 'headers'> & { partition: number; offset: number }
+type ListedDeadLetter = Omit<DeadLetter, 'value' | 'headers'> & { partition: number; offset: number }
 
 /** Offsets by partition: everything before them is older. */
 type Place = Map<number, number>

@@ -65,15 +65,6 @@ export async function readAsOf(
   topics: string[],
   shard: number,
 ): Promise<number | null> {
-  return earliest((await readWatermarks(db, topics, shard)).map(({ asOfMs }) => asOfMs))
-}
-
-/** The watermark of a shard's partition of each topic. */
-export async function readWatermarks(
-  db: Kysely<Database>,
-  topics: string[],
-  shard: number,
-): Promise<{ topic: string; asOfMs: number | null }[]> {
   const rows = await db
     .selectFrom('shard_watermarks')
     .select(['topic', 'as_of'])
@@ -81,7 +72,7 @@ export async function readWatermarks(
     .where('partition', '=', shard)
     .execute()
   const stored = new Map(rows.map(({ topic, as_of }) => [topic, as_of]))
-  return topics.map(topic => ({ topic, asOfMs: stored.get(topic) ?? null }))
+  return earliest(topics.map(topic => stored.get(topic) ?? null))
 }
 
 /** The earliest watermark; null if one is missing. */

@@ -1,3 +1,3 @@
 export * from './database.ts'
 export * from './migrate.ts'
-export { grantRoles, lackedTables } from './roles.ts'
+export { lackedTables } from './roles.ts'

@@ -1,3 +1,2 @@
-export { buildAdmin } from './app.ts'
 export { beginSession, findSession } from './signIn/sessions.ts'
 export { startAdmin } from './wire.ts'

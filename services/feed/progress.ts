@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress'
 import type { Clock } from './pace.ts'
 
 /** How far a feed is: records sent so far, and the part of its source that they are, 0 to 1. */
-export type FeedPosition = { sent: number; share: number }
+type FeedPosition = { sent: number; share: number }
 
 /** Shows how far a feed is; `close` removes the bar and prints the last sentence. */
 export type FeedProgress = { show: (position: FeedPosition) => void; close: (sentence: string) => void }

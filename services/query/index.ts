@@ -1,2 +1,1 @@
-export { buildApp } from './app.ts'
 export { startQuery } from './wire.ts'

@@ -14,7 +14,7 @@ import { sql } from 'kysely'
 import type { OffsetsDeps } from './list.ts'
 
 /** Invalid arguments on the command line; the message is a sentence. */
-export class OffsetsUsageError extends Error {
+class OffsetsUsageError extends Error {
   override readonly name = 'OffsetsUsageError'
 }
 
