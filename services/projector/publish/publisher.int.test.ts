@@ -53,6 +53,15 @@ async function openFestival(publisher?: Publisher): Promise<void> {
   if (effects !== undefined) publisher?.add(ofEvents, effects)
 }
 
+/** A publisher that has published the event, with an order of these fields. */
+async function publisherOf(fields: Record<string, unknown> = {}): Promise<Publisher> {
+  const publisher = createPublisher(harness)
+  await openFestival(publisher)
+  await sell(publisher, fields)
+  await publisher.flush()
+  return publisher
+}
+
 async function storedOf(topic: string) {
   return (await readOffsets(harness.db, [topic])).find(({ partition }) => partition === shard)
 }
@@ -106,18 +115,12 @@ const whole = async (orders: number, sales: number) => ({
 })
 
 test('what a batch changed is published at its revision', async () => {
-  const publisher = createPublisher(harness)
-  await openFestival(publisher)
-  await sell(publisher)
-  await publisher.flush()
+  await publisherOf()
   expect(await published()).toEqual(await whole(1, 17))
 })
 
 test('a crash between commit and publish is healed by the next owner', async () => {
-  const first = createPublisher(harness)
-  await openFestival(first)
-  await sell(first)
-  await first.flush()
+  await publisherOf()
   await sell()
   expect(await published()).toMatchObject({ orders: 1 })
 
@@ -145,10 +148,7 @@ test('of an event without a record Redis has nothing; its record brings everythi
 })
 
 test('a publisher that knows only the last of several batches publishes the event whole', async () => {
-  const publisher = createPublisher(harness)
-  await openFestival(publisher)
-  await sell(publisher, { areaId: 1 })
-  await publisher.flush()
+  const publisher = await publisherOf({ areaId: 1 })
   await sell(undefined, { areaId: 2 })
   await sell(publisher, { areaId: 1 })
   await publisher.flush()
@@ -158,10 +158,7 @@ test('a publisher that knows only the last of several batches publishes the even
 })
 
 test('an event that changes while it is published is published with that change, not whole', async () => {
-  const first = createPublisher(harness)
-  await openFestival(first)
-  await sell(first, { areaId: 2 })
-  await first.flush()
+  await publisherOf({ areaId: 2 })
   await harness.redis.hset(harness.keys.event(eventId as EventId), 'kpis:41:2', 'as before')
   const [one, other] = [await applyOrder({ areaId: 1 }), await applyOrder({ areaId: 1 })]
   const publisher = openPublisherThatLearns(other as Effects)
@@ -176,10 +173,7 @@ test('an event that changes while it is published is published with that change,
 })
 
 test('a mark vouches for an event that the flush before has published with its change, if Redis lost that', async () => {
-  const first = createPublisher(harness)
-  await openFestival(first)
-  await sell(first)
-  await first.flush()
+  await publisherOf()
   const ofShard = harness.keys.shard(shard)
   const [hash, before] = [harness.keys.event(eventId as EventId), await revisionInPostgres()]
   const lost = await Promise.all([hash, ofShard].map(key => harness.redis.dumpBuffer(key)))
@@ -211,10 +205,7 @@ test('differences with another batch between them are not merged: the event is p
 })
 
 test('Redis that lost all of its data is filled again', async () => {
-  const publisher = createPublisher(harness)
-  await openFestival(publisher)
-  await sell(publisher)
-  await publisher.flush()
+  const publisher = await publisherOf()
   const before = await harness.readEvent(eventId)
   const lost = await harness.redis.keys(`${harness.keys.shard(shard).split(':')[0]}:*`)
   await harness.redis.del(...lost)
@@ -227,10 +218,7 @@ test('Redis that lost all of its data is filled again', async () => {
 })
 
 test('a Redis that came back from an old snapshot is brought up to date with Postgres', async () => {
-  const publisher = createPublisher(harness)
-  await openFestival(publisher)
-  await sell(publisher)
-  await publisher.flush()
+  const publisher = await publisherOf()
   const event = harness.keys.event(eventId as Parameters<typeof harness.keys.event>[0])
   const snapshot = await Promise.all(
     [event, harness.keys.shard(shard)].map(key => harness.redis.dumpBuffer(key)),
