@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { forgetAll, type LocalServers, startServers } from './index.ts'
+import { query } from './postgres.ts'
 
 /** The same of Kafka: packages/kafka/consumer/outage.int.test.ts. */
 let servers: LocalServers
@@ -77,14 +77,3 @@ test('a server whose port is in use reports that', async () => {
   await expect(again).rejects.toThrow(`postgres cannot start: something else listens on 127.0.0.1:${taken}`)
   await forgetAll(other)
 })
-
-async function query(connectionString: string, text: string): Promise<unknown[]> {
-  const client = new Client({ connectionString })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    return (await client.query(text)).rows
-  } finally {
-    await client.end()
-  }
-}

@@ -102,12 +102,13 @@ function isMissingDatabase(error: Error & { code?: string }): false {
   throw error
 }
 
-async function query(connectionString: string, text: string): Promise<void> {
+/** The rows of one statement over a connection of its own. Throws if Postgres does not answer, or refuses it. */
+export async function query(connectionString: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 2000 })
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query(text)
+    return (await client.query(text)).rows
   } finally {
     await client.end()
   }
