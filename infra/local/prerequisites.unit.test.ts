@@ -12,7 +12,6 @@ const { missingOf, registryError } = prerequisites as {
   registryError: (root: string, npm: string[]) => string | undefined
 }
 
-/** A machine that has everything. */
 const complete = {
   root: '/tally',
   isInstalled: false,

@@ -8,7 +8,6 @@ import { sha256 } from './tokens.ts'
  */
 export type Purpose = 'reset' | 'oidc' | 'code' | 'passkey'
 
-/** How long tokens are valid. */
 const validFor: Record<Purpose, string> = {
   reset: '30 minutes',
   oidc: '10 minutes',

@@ -28,7 +28,6 @@ const payloads = [small, large, large + 1, small, small, large].map((size, index
 )
 const sent = Buffer.concat(payloads.map(answerOf))
 
-/** An answer as Kafka sends it. */
 function answerOf(payload: Buffer, correlationId: number): Buffer {
   const head = Buffer.alloc(8)
   head.writeInt32BE(4 + payload.length, 0)

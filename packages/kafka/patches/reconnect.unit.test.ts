@@ -65,7 +65,6 @@ function open(
   return opened
 }
 
-/** An answer as Kafka sends it. */
 function answer(correlationId: number, text: string): Buffer {
   const bytes = Buffer.alloc(8 + text.length)
   bytes.writeInt32BE(4 + text.length, 0)

@@ -1,6 +1,5 @@
 import { inside, type KafkaConnection } from '../client/connection.ts'
 
-/** Kafka's resource type of a topic. */
 const topicResource = 2
 
 /**

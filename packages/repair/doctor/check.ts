@@ -24,7 +24,6 @@ export const fail = (found: string, mend: string): DoctorFinding => ({ state: 'f
 /** The checks of one part, by name, in the order of their lines. */
 export type Checks<Of> = Record<string, (of: Of) => DoctorFinding | Promise<DoctorFinding>>
 
-/** How long one check may take. */
 const checkTimeoutMs = 10_000
 
 /** Runs all checks of a part at once; skips all of them, for the reason `why`, if it was not reached (undefined). */

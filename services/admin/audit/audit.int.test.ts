@@ -9,7 +9,6 @@ const fixture = useFixture()
 
 type Entry = { at?: string; email: string; action: string; subject?: string; detail?: string }
 
-/** Adds entries of an organization. */
 async function add(organizationId: string | null, ...entries: Entry[]): Promise<void> {
   for (const { at = new Date().toISOString(), email, action, subject = null, detail = null } of entries)
     await fixture.run(sql`

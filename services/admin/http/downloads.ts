@@ -25,7 +25,6 @@ export function limitDownloads(area: FastifyInstance): void {
   })
 }
 
-/** The files that are being sent, by organization. */
 class Downloads {
   private readonly running = new Map<string, number>()
   private total = 0

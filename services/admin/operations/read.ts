@@ -112,7 +112,6 @@ async function readStalled({
   )
 }
 
-/** The last run of `tally rebuild`; undefined if there was none. */
 async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined> {
   const row = await db
     .selectFrom('rebuilds')

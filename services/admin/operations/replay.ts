@@ -61,7 +61,6 @@ export function replayPages(area: FastifyInstance, { db, kafka, topicPrefix, log
   }
 }
 
-/** Replays these dead letters, or all. */
 async function replayThem(replay: ReplayDeps, ids: string[] | undefined) {
   if (ids === undefined) {
     const { sent, refusedCount } = await replayAll(replay)

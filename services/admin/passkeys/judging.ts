@@ -64,7 +64,6 @@ export async function judgeSignature(judged: Judged, json: string): Promise<bool
   return used !== undefined
 }
 
-/** What an answer is verified with. */
 type Expected = {
   expectedChallenge: (challenge: string) => Promise<boolean>
   expectedOrigin: string

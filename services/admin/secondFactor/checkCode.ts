@@ -22,7 +22,6 @@ const tooManyCodes = ({ waitSeconds }: { waitSeconds: number }) =>
     waitSeconds,
   )
 
-/** Who enters a code, and what they typed. */
 type Entered = { administratorId: string; email: string; typed: string }
 
 /**

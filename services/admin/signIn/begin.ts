@@ -6,7 +6,6 @@ import { clearCookies, giveCookie, sessionToken } from './cookies.ts'
 import { giveDevice } from './devices.ts'
 import { beginSession, endSession, type OidcProof } from './sessions.ts'
 
-/** How a session begins. */
 type Beginning = {
   action: Action
   /** Of a sign-in through the OpenID provider; any other is a proof just now. */

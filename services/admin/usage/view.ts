@@ -35,7 +35,6 @@ const statusNames: Record<OrganizationStatus, string> = {
   Inactive: 'Inactive',
 }
 
-/** The requests refused in the last day, by key and reason. */
 function refusedCard(keys: KeyUsage[], { whole }: Format): Html {
   const refused = keys.flatMap(usage =>
     refusedOf(usage.day).flatMap(({ status, requests }) =>

@@ -2,7 +2,6 @@ import { assetPath } from '../http/assets.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { type Html, html } from './html.ts'
 
-/** The sections of the navigation. */
 type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations' | 'account'
 
 /** The content of a page. */
