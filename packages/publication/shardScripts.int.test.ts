@@ -10,9 +10,7 @@ beforeEach(() => {
 })
 
 const [before, after] = [1_790_000_000_000_000, 1_790_000_000_000_009]
-/**
- * Raises the watermark of orders to `atMs`, which claims everything up to `revision`; the database's clock is at 1,000.
- */
+/** Raises the watermark of orders to `atMs`, which claims all up to `revision`; the database's clock is at 1,000. */
 const raise = (epoch: number, atMs: number, revision = 0, nowMs = 1_000) =>
   redis.raiseAsOf(key, epoch, nowMs, 'as-of:orders', atMs, 'published:orders', revision)
 const asOf = () => redis.hget(key, 'as-of:orders')

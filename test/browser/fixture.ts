@@ -119,10 +119,7 @@ const ofReadme = join(import.meta.dirname, '../../services/admin/screenshots')
 /** Pictures are to look at: no test judges them. */
 export const takesPictures = process.env.UPDATE_SCREENSHOTS === '1'
 
-/**
- * With UPDATE_SCREENSHOTS=1, takes a screenshot to look at after the tests; with `isForReadme`, also the one that the
- * documentation shows.
- */
+/** With UPDATE_SCREENSHOTS=1 takes a screenshot to look at; with `isForReadme`, also the one of the documentation. */
 export async function picture(page: Page, name: string, isForReadme = false): Promise<void> {
   if (!takesPictures) return
   mkdirSync(folder, { recursive: true })

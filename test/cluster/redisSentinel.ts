@@ -79,9 +79,7 @@ const watchingOf = (master: number, user: User | undefined) => [
   `sentinel failover-timeout ${name} 3000`,
 ]
 
-/**
- * Any of the sentinels may lead the failover, and one that does not know the replica yet never learns of it afterwards.
- */
+/** Any sentinel may lead the failover, and one that does not know the replica yet never learns of it later. */
 async function untilKnown(sentinel: RedisNode): Promise<void> {
   const count = async (kind: 'replicas' | 'sentinels') =>
     onNode(sentinel, async redis => ((await redis.call('SENTINEL', kind, name)) as unknown[]).length)

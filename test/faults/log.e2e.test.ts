@@ -42,9 +42,7 @@ const stallOf = ({ tally }: LogFixture, topic: string) =>
     .where('partition', '=', 0)
     .executeTakeFirst()
 
-/**
- * Accepts what a partition holds now: nothing happens without --yes; then the projector continues without a restart.
- */
+/** Accepts what a partition holds now: nothing happens without --yes; the projector continues without a restart. */
 async function accept(fixture: LogFixture, topic: string): Promise<string> {
   const before = await fixture.listed(topic, 0)
   const asked = await fixture.command('offsets', 'accept', topic, '0')

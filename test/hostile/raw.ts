@@ -5,10 +5,7 @@ export type Heard = { text: string; closed: boolean; tookMs: number }
 
 export type Talk = { timeoutMs?: number; halfClose?: boolean }
 
-/**
- * Sends bytes over a new connection and reads until the server closes it, `timeoutMs` at most. With `halfClose`, it
- * closes its sending half at once.
- */
+/** Sends bytes over a new connection and reads to its end, `timeoutMs` at most. `halfClose`: shuts the sending half. */
 export function talk(
   address: string,
   bytes: string | Buffer | Buffer[],

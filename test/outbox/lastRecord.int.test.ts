@@ -216,10 +216,7 @@ async function linesWritten(id: number): Promise<number[]> {
   return values.filter(({ orderId }) => orderId === String(id)).map(({ items }) => items.length)
 }
 
-/**
- * Of every order, event and refund the last record says what the tables say; no version was written
- * twice, and Tally takes them all.
- */
+/** The last record of every order, event and refund says what the tables say; no version is twice; Tally takes all. */
 async function expectComplete(): Promise<void> {
   const views = ['organization', 'event', 'order', 'refund'].map(
     type => `select '${type}s' as type, key, payload::text as value from ${type}_records`,

@@ -17,10 +17,7 @@ export type ShopDatabase = {
   drop: () => Promise<void>
 }
 
-/**
- * A trigger keeps what was written to the outbox: as the log does, only of what is committed or, within its own
- * transaction, was not rolled back.
- */
+/** A trigger keeps what was written to the outbox: as the log does, only what was not rolled back. */
 const keepWritten = `
 create table written (at bigint generated always as identity, type text, key text, value text);
 create function keep_written() returns trigger language plpgsql as $$

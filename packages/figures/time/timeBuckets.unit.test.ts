@@ -12,9 +12,7 @@ const offsetAt = (timeZone: string, at: number) => (offsetIn(timeZone)(at) / 100
 const hourOf = (timeZone: string, at: number) =>
   Math.floor((Math.floor(at / 1000) + offsetAt(timeZone, at)) / 3600) % 24
 
-/**
- * The first whole second in (from, to] at which `read` no longer returns what it returns at `from`; it changes once.
- */
+/** The first whole second in (from, to] at which `read` no longer returns what it returns at `from`; changes once. */
 function changeOf(read: (at: number) => number, from: number, to: number): number {
   const before = read(from)
   let [same, changed] = [from, to]
@@ -35,9 +33,7 @@ function changesOfClock(timeZone: string, from: number, to: number, stepMs: numb
   return changes
 }
 
-/**
- * Instants at which the hour of day may change: a change of the clock, and the first full hours on either side of it.
- */
+/** Instants at which the hour of day may change: a clock change, and the first full hours on either side of it. */
 function turns(timeZone: string, change: number): number[] {
   const [before, after] = [offsetAt(timeZone, change - 1000), offsetAt(timeZone, change)]
   const second = change / 1000

@@ -28,9 +28,7 @@ test.each(['gzip', 'snappy', 'lz4', 'zstd', 'uncompressed'])(
   },
 )
 
-/**
- * The broker unpacks each batch to pack it with another codec, so sending takes our packing to Kafka's own Java code.
- */
+/** The broker unpacks each batch to pack it with another codec, so sending takes ours to Kafka's own Java code. */
 test.each([
   ['zstd', ZSTD, 'gzip'],
   ['nothing', None, 'gzip'],

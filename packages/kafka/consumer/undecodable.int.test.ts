@@ -44,9 +44,7 @@ function damage(times = Number.POSITIVE_INFINITY): { mend(): void; happened(): b
 type Sending = { send(of: { request: { apiName: string } }): Promise<unknown> }
 const pool: Sending = createRequire(import.meta.url)('kafkajs/src/network/connectionPool.js').prototype
 
-/**
- * The first answer with records names a high watermark from before them, as of a broker that is appended to meanwhile.
- */
+/** The first answer with records has a high watermark from before them, as of a broker that is written to meanwhile. */
 function reportOnce(highWatermark: number): { happened(): boolean } {
   const { send } = pool
   let isReported = false

@@ -29,9 +29,7 @@ test('without an identity, the request names the topic by its name, and any lead
   expect(encodeFetch(limits, [named]).buffer.toString('hex')).toBe(expected.toString('hex'))
 })
 
-/**
- * One partition of an answer, with its error code, records (one byte more than their length first) and tagged fields.
- */
+/** One partition of an answer: its error code, records (one byte more than their length first), tagged fields. */
 const answered = (number: string, errorCode: string, records = '01', tagged = '00'): string => `
   ${number} ${errorCode} 000000000000012c 000000000000012c 0000000000000000
   02 0000000000000007 0000000000000103 00

@@ -18,10 +18,7 @@ export type Ask = { method?: string; headers?: Record<string, string | string[]>
  */
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: 30_000 })
 
-/**
- * One request with the path byte for byte as given: unlike fetch, nothing is normalized, escaped or followed.
- * `token` goes into X-Api-Key.
- */
+/** One request with the path byte for byte as given, unlike fetch; redirects are not followed. `token`: X-Api-Key. */
 export function ask(address: string, path: string, { method = 'GET', headers = {}, token }: Ask = {}) {
   const { hostname, port } = new URL(address)
   const own = token === undefined ? {} : { 'X-Api-Key': token }

@@ -2,10 +2,7 @@ import { topicNames } from '@tally/kafka'
 import { asOfField } from '@tally/publication'
 import { allKeys, type WholeRedis } from './redis.ts'
 
-/**
- * The earliest watermark of all partitions in Redis, in epoch milliseconds: everything before it is counted and
- * published; 0 if one is missing.
- */
+/** The earliest watermark of all partitions in Redis: all before it is counted and published; 0 if one is missing. */
 export async function earliestAsOf(
   redis: WholeRedis,
   of: { redisPrefix: string; topicPrefix: string; partitions: number },

@@ -10,9 +10,7 @@ const events = 500
 /** Long enough for the collector to have given back what it will. */
 const restMs = 5_000
 
-/**
- * Resident memory after all orders are counted, every question was asked, and a load has gone over the query process.
- */
+/** Resident memory when all orders are counted, each question was asked, and a load has gone over the query process. */
 export const memory: Row = {
   name: 'memory',
   about:

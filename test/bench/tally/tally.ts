@@ -10,9 +10,7 @@ import type { DataSet } from '../data/preload.ts'
 import type { Bench, Database } from '../run/bench.ts'
 import { checkAnswers, untilRight } from './answers.ts'
 
-/**
- * Tally over a data set: one projector and one query process as users start them, a database and a group of their own.
- */
+/** Tally over a data set: a projector and a query process as users start them, a database and a group of their own. */
 export type RunningTally = {
   projector: Service
   query: Service

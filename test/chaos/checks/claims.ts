@@ -5,9 +5,7 @@ import type { Journal } from './journal.ts'
 import type { Total } from './shares.ts'
 import type { Wrongs } from './wrong.ts'
 
-/**
- * An event that has been at rest for this long is compared as a whole; doing so after each record would take too long.
- */
+/** An event that has been at rest for this long is compared as a whole; after each record that would take too long. */
 const restMs = 1_500
 /** Answers with more undecided orders than this are not checked order by order: that would take too long. */
 const mostUnsure = 1_000

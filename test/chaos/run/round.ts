@@ -61,9 +61,7 @@ export async function injectFault<On extends System>(
   }
 }
 
-/**
- * No process may have ended by itself; one that did is started again, so that the next fault meets a complete system.
- */
+/** No process may have ended by itself; one that did is started again: the next fault must meet a complete system. */
 async function makeWhole({ system, wrongs }: Checking): Promise<void> {
   for (const death of system.deaths.splice(0)) wrongs.add('nothing ends by itself', death)
   if (system.projectors.length === 0) await system.startProjector()

@@ -38,9 +38,7 @@ export type Run<On extends System> = FaultTools & {
   claims: Claims
   /** Waits until these events are fresh after a time; returns how long that took, or undefined. */
   freshAfter: (sinceMs: number, eventIds?: () => string[]) => Promise<number | undefined>
-  /**
-   * From now on questions are about the events of the current set: a new event is unknown until its record is counted.
-   */
+  /** From now on questions are about events of the current set: a new one is unknown until its record is counted. */
   pollCurrent: () => void
 }
 

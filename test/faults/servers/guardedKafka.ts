@@ -7,10 +7,7 @@ import { freePort } from '#infra/servers/ports.ts'
 /** A Kafka with ACLs; `tls` is the address of the same broker over TLS. */
 export type GuardedKafka = { brokers: string; tls: string; stop: () => Promise<void> }
 
-/**
- * Starts a Kafka with an authorizer, which allows everything on what has no ACL, and with a second listener that has
- * this certificate.
- */
+/** Starts a Kafka with an authorizer that allows what has no ACL, and a second listener with this certificate. */
 export async function startGuardedKafka(certificate: string, key: string): Promise<GuardedKafka> {
   const folder = mkdtempSync(join(tmpdir(), 'tally-guarded-'))
   const keystore = join(folder, 'keystore.pem')
