@@ -1,3 +1,4 @@
+import type { TopItem } from '@tally/contract'
 import { until } from '@tally/testkit/until'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -111,6 +112,28 @@ test('the live page leads to the sheet and both files, with money and times as t
   await page.getByRole('heading', { name: 'By payment method' }).waitFor()
   await expectAccessible(page)
   expect(visitor.wrongs).toEqual([])
+})
+
+test('an item of the live page has its evening by hour, which adds up to the API’s figures', async () => {
+  const items: TopItem[] = await askApi('analytics/orders/top-items')
+  const other = items.find(({ refundedQuantity }) => refundedQuantity > 0) ?? expect.fail('no refund')
+  await page.goto(`/live?${of()}`)
+  await page.locator('.counts').getByRole('link', { name: other.itemName }).click()
+  await page.getByRole('heading', { name: other.itemName }).waitFor()
+  await expectAccessible(page)
+  const cells = await page
+    .locator('#hours-rows tr')
+    .evaluateAll(rows =>
+      rows.map(row => [...row.querySelectorAll('td')].map(({ textContent }) => textContent ?? '')),
+    )
+  const sumOf = (column: number) =>
+    cells.reduce((sum, row) => sum + Number(row[column]?.replace(/[^0-9-]/g, '')), 0)
+  expect([sumOf(0), sumOf(1)]).toEqual([other.quantity, Math.round(other.revenue * 100)])
+  expect(cells.length).toBeGreaterThan(2)
+  for (const wrong of ['&item=2147483647', '&item=x', ''])
+    expect((await page.request.get(`/live/item?${of()}${wrong}`)).status()).toBe(404)
+  await page.getByRole('link', { name: 'Live page' }).click()
+  await page.getByRole('heading', { name: 'Best sellers' }).waitFor()
 })
 
 test.for([

@@ -43,6 +43,8 @@ test('every page fits a phone, a tablet and a screen, and can be read by everybo
 
   const isLive = () => page.locator('#status:is([data-state="live"], [data-state="closed"])').waitFor()
   await see('live', '/live', isLive)
+  await see('item', (await page.locator('.counts a').first().getAttribute('href')) ?? '')
+  await page.goBack()
   await page.setViewportSize({ width: 390, height: 844 })
   await page.getByRole('banner').getByRole('button', { name: 'Menu' }).click()
   await judge(page, 'menu')

@@ -1,6 +1,6 @@
 import type { EpochMs } from '@tally/contract'
 
-const quarterMs = 15 * 60_000
+export const quarterMs = 15 * 60_000
 const minuteMs = 60_000
 const halfMinuteMs = 30_000
 

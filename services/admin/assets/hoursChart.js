@@ -6,6 +6,9 @@ const leastColumns = 6
 /** Of this many letters in a row, a phone has room for each text; of twice as many, a screen. */
 const roomy = 40
 
+/** What `orderCount` counts, if not the orders. */
+const unitOf = ({ unit = ['order', 'orders'] }) => unit
+
 const nothing = { orderCount: 0, revenue: 0 }
 const at = share => `${(share * 100).toFixed(2)}%`
 
@@ -82,13 +85,15 @@ function columnsOf({ evening, hours, before }) {
   }))
 }
 
-function readout({ date, before }, format, column) {
+function readout(day, format, column) {
+  const { date, before } = day
+  const [one, more] = unitOf(day)
   const days = [{ of: 'today', date }, ...(before === null ? [] : [{ of: 'before', date: before.date }])]
   const named = days
     .filter(({ date }) => date !== '')
     .map(({ of, date }) => {
       const { revenue, orderCount } = column === undefined ? nothing : column[of]
-      const orders = orderCount === 1 ? 'order' : 'orders'
+      const orders = orderCount === 1 ? one : more
       const figures =
         column === undefined ? '' : ` ${format.money(revenue)}, ${format.whole(orderCount)} ${orders}`
       return h('span', { class: 'of' }, h('i', { class: of }), h('span', {}, format.weekday(date) + figures))
@@ -97,16 +102,19 @@ function readout({ date, before }, format, column) {
 }
 
 /** The same as a table, for screen readers. */
-export function hoursTable({ date, hours, before }, format) {
+export function hoursTable(day, format) {
+  const { date, hours, before } = day
+  const [, counted] = unitOf(day)
+  const head = counted[0].toUpperCase() + counted.slice(1)
   const hasBefore = before !== null && before.hours.length > 0
-  const heads = ['Hour', 'Orders', 'Takings']
-  if (hasBefore) heads.push(...['Orders', 'Takings'].map(name => `${name}, ${format.weekday(before.date)}`))
+  const heads = ['Hour', head, 'Takings']
+  if (hasBefore) heads.push(...[head, 'Takings'].map(name => `${name}, ${format.weekday(before.date)}`))
   const listed = hasBefore ? [...hours, ...before.hours] : hours
   const rows = columnsOf({ evening: [...new Set(listed.map(({ hour }) => hour))], hours, before })
   const cells = ({ orderCount, revenue }) =>
     [format.whole(orderCount), format.money(revenue)].map(text => h('td', {}, text))
   return [
-    h('caption', {}, `Orders and takings by hour${date === '' ? '' : `, ${format.weekday(date)}`}`),
+    h('caption', {}, `${head} and takings by hour${date === '' ? '' : `, ${format.weekday(date)}`}`),
     h('thead', {}, h('tr', {}, ...heads.map(name => h('th', { scope: 'col' }, name)))),
     h(
       'tbody',

@@ -43,14 +43,18 @@ const compares = {
  * All items of a day by category, with subtotals, sorted by `chosen.sort` (menu, sold or takings); while a name is
  * searched, those that match, without their categories.
  */
-export function itemCounts({ counts }, format, chosen) {
+export function itemCounts({ counts, dayId }, format, chosen) {
   const sought = chosen.query.trim().toLocaleLowerCase()
   const listed = sought === '' ? counts : counts.filter(item => matches(item, sought))
   if (listed.length === 0)
     return [h('p', { class: 'faint' }, sought === '' ? 'Nothing sold yet' : 'No item has this name')]
   const compare = compares[chosen.sort]
   const list = items =>
-    h('ul', { class: 'counts' }, ...[...items].sort(compare).map(item => countRow(item, format)))
+    h(
+      'ul',
+      { class: 'counts' },
+      ...[...items].sort(compare).map(item => countRow(item, format, linkOf(chosen.address, dayId, item))),
+    )
   const groups = groupsOf(listed).sort(compare)
   if (sought !== '' || groups.length === 1) return [list(listed)]
   return groups.map(({ category, items, quantitySold, revenue }) =>
@@ -68,6 +72,10 @@ export function itemCounts({ counts }, format, chosen) {
     ),
   )
 }
+
+/** Where an item's evening is; without an address, nowhere. */
+const linkOf = (address, dayId, { menuItemId }) =>
+  address && `${address.replace('/live?', '/live/item?')}${dayId}&item=${menuItemId}`
 
 const matches = ({ itemName, categoryName }, sought) =>
   `${itemName}\n${categoryName}`.toLocaleLowerCase().includes(sought)
@@ -88,7 +96,7 @@ function groupsOf(items) {
   }))
 }
 
-function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenue }, format) {
+function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenue }, format, href) {
   const refunded =
     quantityRefunded > 0
       ? h('small', { class: 'faint', dir: 'ltr' }, ` ${format.whole(quantityRefunded)} refunded`)
@@ -96,7 +104,7 @@ function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenu
   return h(
     'li',
     { 'data-key': `item ${menuItemId}` },
-    named(itemName, refunded),
+    href ? h('a', { class: 'name', dir: 'auto', href }, itemName, refunded) : named(itemName, refunded),
     h('span', { class: 'faint' }, format.money(revenue)),
     h('strong', {}, format.whole(quantitySold)),
   )

@@ -16,7 +16,7 @@ const tooManyDownloads = () =>
 export function limitDownloads(area: FastifyInstance): void {
   const downloads = new Downloads()
   area.addHook('preHandler', (request, reply, done) => {
-    if (!/\.(csv|xlsx)$/.test(request.routeOptions.url ?? '') || reply.raw.closed) return done()
+    if (!/\.(csv|xlsx)$|\/item$/.test(request.routeOptions.url ?? '') || reply.raw.closed) return done()
     const { organizationId } = sessionOf(request)
     if (!downloads.begin(organizationId)) return done(tooManyDownloads())
     // Also when the client ends the connection.

@@ -6,13 +6,16 @@ import { eventsOf } from '../keys/events.ts'
 import { sessionToken } from '../signIn/cookies.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { findSession } from '../signIn/sessions.ts'
+import { itemPage } from './itemPage.ts'
 import { readLastFestival } from './lastFestival.ts'
 import { pickDay, pickOfAll } from './pick.ts'
 import type { Streams } from './stream.ts'
 import { liveView, noEventsView } from './view.ts'
 
 /** The live screen: the sales of one event and day as they happen. */
-export function livePages(area: FastifyInstance, { db, live }: AdminDeps, streams: Streams): void {
+export function livePages(area: FastifyInstance, deps: AdminDeps, streams: Streams): void {
+  const { db, live } = deps
+  itemPage(area, deps)
   area.get('/', async (_, reply) => reply.redirect('/live', 303))
 
   area.get('/live', async (request, reply) => {

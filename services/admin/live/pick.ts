@@ -13,6 +13,9 @@ const id = z
   .transform(Number)
   .pipe(z.number().max(maxInteger))
 
+/** The menu item that is asked for. */
+export const itemId = z.object({ item: id })
+
 /** A form sends an empty `area` for all areas. */
 const asked = z.object({
   eventId: eventId.optional(),

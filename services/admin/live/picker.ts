@@ -3,12 +3,12 @@ import { byOpening } from '../day/names.ts'
 import { eventFacts } from '../keys/events.ts'
 import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
-import type { PickedOfAll } from './pick.ts'
+import type { Picked, PickedOfAll } from './pick.ts'
 
 type Shown = Omit<PickedOfAll, 'events'>
 
 /** The address of a day of the picked event and area, without the day's number, which is at its end. */
-export const addressOf = ({ event, areaId }: Omit<Shown, 'dayId'>): string =>
+export const addressOf = ({ event, areaId }: Pick<Picked, 'event' | 'areaId'>): string =>
   `/live?eventId=${event.eventId}${areaId === undefined ? '' : `&area=${areaId}`}&day=`
 
 /** The other festivals, if there are any: a list that opens without a script. */

@@ -1,0 +1,85 @@
+import type { HourBucket, MenuItemId } from '@tally/contract'
+import { hourIn, type ItemHour, readItemHours } from '@tally/figures'
+import type { FastifyInstance } from 'fastify'
+// @ts-expect-error a plain script of the browser
+import { hoursChart, hoursTable } from '../assets/hoursChart.js'
+import type { AdminDeps } from '../deps.ts'
+import { formatOf } from '../http/locale.ts'
+import { sendPage } from '../http/page.ts'
+import { notFound, PageProblem } from '../http/problem.ts'
+import type { Format } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { htmlOf } from '../views/tree.ts'
+import type { Beat, DayShown } from './day.ts'
+import { itemId, pickDay } from './pick.ts'
+import { addressOf } from './picker.ts'
+
+type Item = DayShown['counts'][number]
+type Evening = { day: DayShown; beat: Beat; item: Item; hours: ItemHour[]; before: ItemHour[] }
+type Around = { format: Format; back: string; timeZone: string; area: string | undefined }
+
+const noAnswer = () =>
+  new PageProblem(503, 'Not available right now', 'The figures could not be read. Try again in a moment.', 5)
+
+/** A menu item's evening by hour, next to the day before. */
+export function itemPage(area: FastifyInstance, { db, live }: AdminDeps): void {
+  area.get('/live/item', async (request, reply) => {
+    const item = itemId.safeParse(request.query)
+    const { event, dayId, areaId } = await pickDay(db, request)
+    if (!item.success || dayId === undefined) throw notFound()
+    const menuItemId = item.data.item as MenuItemId
+    const read = await live.read({ eventId: event.eventId, dayId, areaId })
+    if (read === undefined) throw noAnswer()
+    const sold = read.day.counts.find(one => one.menuItemId === menuItemId)
+    if (sold === undefined) throw notFound()
+    const hoursOf = (dayId: number) =>
+      readItemHours(db, { eventId: event.eventId, dayId, areaId, menuItemId }, hourIn(event.timeZone))
+    const hours = await hoursOf(dayId)
+    const before = read.day.before === null ? [] : await hoursOf(read.day.before.dayId)
+    const around = {
+      format: formatOf(request),
+      back: `${addressOf({ event, areaId })}${dayId}`,
+      timeZone: event.timeZone,
+      area: event.areas.find(one => one.areaId === areaId)?.name,
+    }
+    const body = itemView({ ...read, item: sold, hours, before }, around)
+    return sendPage(request, reply, { title: sold.itemName, section: 'live', body })
+  })
+}
+
+function itemView(
+  { day, beat, item, hours, before }: Evening,
+  { format, back, timeZone, area }: Around,
+): Html {
+  const { whole, money, percent } = format
+  const shown = {
+    ...day,
+    unit: ['portion', 'portions'],
+    hours: hours.map(asBucket),
+    before: day.before === null ? null : { ...day.before, hours: before.map(asBucket) },
+  }
+  const tile = (name: string, figure: string) =>
+    html`<div class="tile"><dt>${name}</dt><dd>${figure}</dd></div>`
+  const { totalSales } = day.kpis
+  const share = totalSales > 0 ? percent(Math.round((item.revenue / totalSales) * 100)) : '–'
+  const upTo =
+    beat.asOfMs === null ? 'Not counted yet' : `Counted up to ${format.time(beat.asOfMs, timeZone)}`
+  return html`<p class="crumb"><a href="${back}">Live page</a></p>
+<div class="heading"><div><h1><bdi>${item.itemName}</bdi></h1>
+<p class="faint"><bdi>${day.eventName}</bdi>, ${format.weekday(day.date)}${area === undefined ? '' : html`, <bdi>${area}</bdi>`}. ${upTo}.</p></div></div>
+<dl class="tiles">
+<div class="tile main"><dt>Sold</dt><dd>${whole(item.quantitySold)}</dd></div>
+${tile('Takings', money(item.revenue))}${tile('Share of all takings', share)}${tile('Refunded', whole(item.quantityRefunded))}
+</dl>
+<section class="card" aria-labelledby="hours-title"><h2 id="hours-title">By hour</h2>
+<div id="hours-chart" aria-hidden="true">${htmlOf(hoursChart(shown, format, { hours: 'orders' }))}</div>
+<table class="sheet">${htmlOf(hoursTable(shown, format))}</table></section>
+<p class="faint">Net of refunds: a refund counts for the hour of its order.</p>`
+}
+
+const asBucket = ({ hour, quantity, revenue }: ItemHour): HourBucket => ({
+  hour,
+  orderCount: quantity,
+  revenue,
+  currency: 'EUR',
+})
