@@ -92,7 +92,7 @@ export async function buildApp(
     registerReference(app, contact)
   }
   app.setNotFoundHandler((request, reply) => {
-    if (edition === 'cloud' && welcome(request, reply)) return
+    if (edition === 'cloud' && welcome(request, reply, () => [...deps.watermarks.ages().values()])) return
     answerProblem(new RequestProblem('not-found'), request, reply)
   })
   return { app, stopDirect }

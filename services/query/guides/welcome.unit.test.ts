@@ -2,10 +2,11 @@ import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import { welcome } from './welcome.ts'
 
+let ages: number[] = []
 const app = fastify()
 app.addHook('onRequest', async (_, reply) => void reply.raw.setHeader('Vary', 'Origin'))
 app.setNotFoundHandler((request, reply) => {
-  if (!welcome(request, reply)) reply.code(404).send('none')
+  if (!welcome(request, reply, () => ages)) reply.code(404).send('none')
 })
 const ask = (url: string, accept?: string) =>
   app.inject({ url, headers: accept === undefined ? {} : { accept } })
@@ -29,6 +30,16 @@ test.each([
 ])('GET / answers %s as it asks, and Vary names Accept', async (_, accept, status) => {
   const { statusCode, headers } = await ask('/?from=a-link', accept)
   expect([statusCode, headers.vary]).toEqual([status, ['Origin', 'Accept']])
+})
+
+test.each([
+  [[], 'Nothing is counted yet.'],
+  [[200, 840], 'Everything sold up to 0.8 s ago is counted.'],
+  [[-3], 'Everything sold up to 0.0 s ago is counted.'],
+  [[200, 61_400], 'The figures are behind: some are those of 61 s ago.'],
+])('it says how old the figures of shards of the ages %o are', async (of, status) => {
+  ages = of
+  expect((await ask('/', firefox)).body).toContain(`<p>${status}</p>`)
 })
 
 test('no other path is greeted', async () => {
