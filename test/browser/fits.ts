@@ -5,8 +5,8 @@ import { expect } from 'vitest'
 import { localFolder } from '#infra/folder.ts'
 import { takesPictures } from './fixture.ts'
 
-/** A phone, a tablet, a screen. */
-const widths = [390, 768, 1440] as const
+/** A phone, a tablet, a screen; on pictures also a large one. */
+const widths = [390, 768, 1440, ...(takesPictures ? [1920] : [])]
 const schemes = ['light', 'dark'] as const
 const thumbPx = 44
 
@@ -14,7 +14,7 @@ const thumbPx = 44
 const folder = localFolder('screenshots/pages')
 
 /**
- * Fails if something on the open page is wider than the screen at one of three widths, if the header takes more than a
+ * Fails if something on the open page is wider than the screen at one of the widths, if the header takes more than a
  * line, or if something to tap on a phone is smaller than a thumb. With UPDATE_SCREENSHOTS=1 it also takes pictures, in
  * both colour schemes.
  */

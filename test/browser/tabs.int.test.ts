@@ -287,9 +287,12 @@ test.each(['money', 'portions', 'kitchen'])(
       await listDays(fixture, eventId, [{ ...friday, closedAt: midnight }])
       await untilTrue(page, says('Closed '))
     }
-    await expectOneScreen(page, [longName], size =>
-      picture(page, `screen-${shows}-${size}`, shows !== 'kitchen' && size === '1280x720'),
-    )
+    await expectOneScreen(page, [longName], async size => {
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await picture(page, `screen-${shows}-${size}-dark`)
+      await page.emulateMedia({ colorScheme: 'light' })
+      await picture(page, `screen-${shows}-${size}`, shows !== 'kitchen' && size === '1280x720')
+    })
     for (const at of [200, 300]) await page.mouse.move(at, at)
     await untilTrue(page, says('Full screen'))
     await expectAccessible(page)
