@@ -9,10 +9,7 @@ export type Balancer = ReturnType<typeof openBalancer>
 /** After this many failed checks in a row a process gets no requests; HAProxy's default is 3. */
 const fall = 2
 
-/**
- * A round-robin load balancer inside the test: it sends requests to the processes whose `/readyz` answers 200, and does
- * not repeat a request that failed.
- */
+/** A round-robin load balancer inside the test, over processes whose `/readyz` answers 200; it repeats nothing. */
 export function openBalancer(everyMs: number) {
   /** How many checks in a row have failed. */
   const failed = new Map<Target, number>()

@@ -121,10 +121,7 @@ export function largeRecords(festival: Festival): (TestRecord & { value: Buffer 
 }
 
 let last = 1
-/**
- * Each record has a version or an id of its own, or good ones would contradict each other: so far from the last one
- * that a few turned bits do not make one of the other.
- */
+/** Each record has a version or id of its own, so far from the last that a few turned bits make none of another. */
 function newRecord(festival: Festival, type: TopicType): TestRecord {
   last += 7_307
   if (type === 'organizations') return festival.organization({ version: last })

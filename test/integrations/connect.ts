@@ -26,10 +26,7 @@ export type Connect = {
   untilRuns: (name: string) => Promise<void>
 }
 
-/**
- * A worker with the settings of `propertiesFile` and those of `over` after them; `env` is added to its environment.
- * Fetches Connect and Debezium first, if they are missing.
- */
+/** A worker with `propertiesFile`, then `over`, and `env`. Fetches Connect and Debezium first, if they are missing. */
 export async function connectWorker(
   propertiesFile: string,
   over: Record<string, string>,

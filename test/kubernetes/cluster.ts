@@ -39,10 +39,7 @@ export const deleteNamespace = (name: string): Promise<Finished> =>
 export const kedaModule = 'github.com/kedacore/keda/v2@v2.21.0'
 const operatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
 
-/**
- * Creates the definitions of KEDA's ScaledObjects and the Prometheus operator's ServiceMonitors and PrometheusRules, as
- * far as the cluster has none; returns what removes those again.
- */
+/** Creates the definitions of KEDA and the Prometheus operator that the cluster lacks; returns what removes them. */
 export async function createDefinitions(log: (line: string) => void): Promise<() => Promise<void>> {
   const folders = [
     join(await goModule(kedaModule), 'config/crd/bases'),

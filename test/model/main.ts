@@ -4,10 +4,7 @@ import { type Found, requireSpin, search } from './spin.ts'
 
 const usage = `usage: npm run test:model [-- --short | --only NAME,NAME | --trace NAME | --list]`
 
-/**
- * `npm run test:model`: runs the searches, prints a table, and returns 1 if a rule in force is refuted, or a former
- * rule is not. `--trace NAME` prints a short counterexample of a former rule.
- */
+/** `npm run test:model`: 1 if a rule in force is refuted or a former one is not. `--trace NAME`: its counterexample. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,

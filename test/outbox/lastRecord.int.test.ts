@@ -3,10 +3,7 @@ import type { Client } from 'pg'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { judge, openShopDatabase, type ShopDatabase, writtenBy } from './shopDatabase.ts'
 
-/**
- * docs/guides/outbox: whatever a transaction does, the last record of it is the whole order, event or refund, and no
- * two different records have one version.
- */
+/** docs/guides/outbox: whatever a transaction does, its last record is whole, and no version has two records. */
 let shop: ShopDatabase | undefined
 let sql: Client
 const { eventId, organizationId } = recordExamples.events

@@ -128,10 +128,7 @@ export async function expectAnswer(
   expectEqual(endpoints[endpoint].answer.parse(body), body)
 }
 
-/**
- * An answer other than the 503 of a query process that has too many reads waiting for Postgres, as on a machine that
- * has other work: whoever gets it is to ask again.
- */
+/** Any answer but the 503 of a query process that waits for Postgres, as on a busy machine: that is asked again. */
 export async function getWhenFree(tally: Tally, path: string, token: string, query = 0): Promise<Reply> {
   const replies: Reply[] = []
   await until(`${path} is not refused with a 503`, async () => {

@@ -11,10 +11,7 @@ import {
 import type { Postgres } from '@tally/platform'
 import { applyOrder } from '@tally/projection'
 
-/**
- * Stores orders that were not there before and counts them, as a batch does; returns its revision. `refundedCents`: of
- * each, what refunds of money only that came before it took back.
- */
+/** Stores new orders and counts them as a batch does; returns its revision. `refundedCents`: by earlier refunds. */
 export function countNewOrders(
   db: Postgres,
   orders: Order[],

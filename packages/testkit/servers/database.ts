@@ -6,10 +6,7 @@ import { addressOf, makeRoles, onServer, openDatabase } from './migrated.ts'
 
 export type TestDatabase = { url: string; db: Postgres; drop: () => Promise<void> }
 
-/**
- * Creates a database with the schema on the run's server, or on another one; `drop` closes and deletes it. On the run's
- * server it is a copy of the run's migrated database.
- */
+/** A database with the schema, on the run's server (a copy of its migrated one) or on another; `drop` deletes it. */
 export async function freshDatabase({
   migrated = true,
   server = inject('servers').databaseUrl,

@@ -3,10 +3,7 @@ import pg from 'pg'
 import { plainTables } from './plainTables.ts'
 import { report, setting } from './report.ts'
 
-/**
- * What people write first: kafkajs's eachMessage as it comes, and one transaction for each message, over tables of
- * orders and of their lines. It runs for SECONDS and reports how far it came.
- */
+/** What people write first: kafkajs's eachMessage and one transaction each, into two tables. Runs for SECONDS. */
 const kafka = new kafkajs.Kafka({
   clientId: 'ceiling',
   brokers: [setting('KAFKA_BROKERS')],

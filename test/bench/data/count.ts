@@ -5,10 +5,7 @@ import type { TestRecord } from '@tally/testkit/processes/tally'
 /** A path below `/api/v1/events/{eventId}` and the `data` that it must answer. */
 export type Expected = { path: string; data: unknown }
 
-/**
- * The count that every answer is compared with, by packages/testkit/oracle. It has to do with millions of orders, so it
- * keeps a row of numbers of each.
- */
+/** The count that every answer is compared with, by the oracle; a row of numbers for each of millions of orders. */
 export type Count = {
   add: (record: TestRecord) => void
   eventIds: () => string[]

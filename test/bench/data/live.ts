@@ -2,10 +2,7 @@ import type { TestRecord } from '@tally/testkit/processes/tally'
 import type { Preloaded } from './preload.ts'
 import { idOf, orderRecord } from './records.ts'
 
-/**
- * New paid orders of an event, one after the other, that the data set does not have yet. One function for a data set:
- * a second one would begin with the same ids.
- */
+/** New paid orders of an event, one after the other. One function for a data set: a second would repeat their ids. */
 export function openLiveOrders({ shape }: Preloaded): (event: number) => TestRecord {
   const sent = new Map<number, number>()
   return event => {

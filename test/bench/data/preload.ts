@@ -52,10 +52,7 @@ function outgoingOf({ type, value }: TestRecord): Outgoing {
   return { type, key, value: JSON.stringify(value) }
 }
 
-/**
- * Puts records into new topics, uncompressed, in batches as large as a broker takes them by default, keys on the
- * partitions where Kafka's Java client would put them.
- */
+/** Puts records into new topics: uncompressed, in usual batches, on the partitions that the Java client chooses. */
 async function sendAll(
   kafka: KafkaConnection,
   { topicPrefix, partitions }: Pick<DataSet, 'topicPrefix' | 'partitions'>,

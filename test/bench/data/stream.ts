@@ -6,10 +6,7 @@ import { isChanged, isRefunded, organizationOf, type Shape } from './shape.ts'
 const changedAfter = 5_000
 const refundedAfter = 20_000
 
-/**
- * All records of a data set, in the order in which the tills send them; the same for the same shape. Made one by one:
- * two million orders need no memory.
- */
+/** All records of a data set, in the order of the tills; the same for the same shape. None is kept in memory. */
 export function* streamOf(shape: Shape): Generator<TestRecord, undefined> {
   const events = shape.ordersByEvent.map((_, event) => event)
   for (const organization of new Set(events.map(event => organizationOf(shape, event))))

@@ -7,10 +7,7 @@ const connectionCounts = [64, 1_000]
 const names = { tally: 'tally query', ceiling: 'fastify, one Redis GET' }
 type Side = keyof typeof names
 
-/**
- * Puts the same load on Tally and on the ceiling, in turn, at each number of connections: the rate is to reach a share
- * of the ceiling's, and p99 is to be no worse.
- */
+/** Puts the same load on Tally and on the ceiling in turn, at each number of connections; compares rate and p99. */
 export async function besideCeiling(
   bench: Bench,
   { row, atLeast }: { row: string; atLeast: number },

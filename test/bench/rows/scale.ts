@@ -10,10 +10,7 @@ const ordersOfAnEvent = 100
 const busyEvents = 100
 const fewEvents = 40
 
-/**
- * Events that are over must not slow those that sell: 10,000 events of 100 orders each, then as many orders on 100 of
- * them, against the same number of last orders on 40 events.
- */
+/** Events that are over must not slow others: 10,000 of 100 orders, then as many on 100 of them, against 40 events. */
 export const scale: Row = {
   name: 'scale',
   about: '1,000,000 orders on 100 of 10,000 events (--large; else a tenth) against the same on 40 events',

@@ -10,10 +10,7 @@ export type Contenders = Record<string, () => Promise<Sample>>
 /** The samples of all counted rounds, by contender. */
 export type Samples<Names extends Contenders> = Record<keyof Names, Sample[]>
 
-/**
- * Measures all contenders in turn (A B A B) for `rounds` rounds, after one warm-up round that does not count. If the
- * machine gets slower or faster, that affects all of them alike.
- */
+/** Measures all contenders in turn (A B A B) for `rounds`, after a warm-up: a slower machine affects all alike. */
 export async function alternate<Names extends Contenders>(
   { options, log, signal }: Bench,
   row: string,

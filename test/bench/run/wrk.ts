@@ -22,10 +22,7 @@ export async function needWrk(): Promise<void> {
   })
 }
 
-/**
- * Writes down what a load sends: `order` has the index of a question for each request, in turn and again from the
- * start. Returns the file for `putLoad`.
- */
+/** Writes down a load: `order` has the question of each request, again from the start. Returns `putLoad`'s file. */
 export function writePlan(bench: Bench, questions: Question[], order: ArrayLike<number> = [0]): string {
   const file = join(bench.folder, `requests-${bench.nextNumber()}.txt`)
   const lines = [

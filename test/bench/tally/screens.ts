@@ -18,10 +18,7 @@ export async function signIn(db: Postgres, address: string, organizationId: stri
   return visitor.cookie()
 }
 
-/**
- * Opens a live screen as a browser does; `onOrders` gets the number of orders each time the day is sent. Resolves at
- * the first one, with a function that closes the screen.
- */
+/** Opens a live screen as a browser does; `onOrders` gets the orders of each day. Resolves at the first, to its end. */
 export async function openScreen(
   address: string,
   { cookie, eventId, dayId }: { cookie: string; eventId: string; dayId: number },

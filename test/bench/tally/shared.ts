@@ -1,9 +1,6 @@
 import type { Bench } from '../run/bench.ts'
 
-/**
- * Something running that rows one after the other share, because filling it takes longest: the first row starts it,
- * and main.ts stops it after the last one.
- */
+/** What rows one after the other share, because filling it takes long: the first one starts it, main.ts stops it. */
 export type Shared<Running> = {
   get: (bench: Bench) => Promise<Running>
   release: () => Promise<void>

@@ -37,10 +37,7 @@ export type RunningTally = {
   stop: () => Promise<void>
 }
 
-/**
- * Starts Tally over a data set; returns once the projector has its partitions. Without a `database` it gets one of its
- * own, which is dropped when it stops.
- */
+/** Starts Tally over a data set, until it has its partitions. Without a `database` it gets one, dropped by `stop`. */
 export async function startTally(bench: Bench, data: DataSet, database?: Database): Promise<RunningTally> {
   const releases: (() => Promise<unknown>)[] = []
   const stop = async () => {

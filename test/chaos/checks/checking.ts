@@ -18,10 +18,7 @@ export type Checking = {
   etags?: Etags
 }
 
-/**
- * Waits until every event says of itself, in each query process, that everything up to a moment is counted (`asOf`).
- * Returns how long that took in milliseconds, or undefined when it did not come.
- */
+/** Waits until every event in each query process is counted up to a moment; returns the milliseconds, or undefined. */
 export async function untilFresh(
   { system, tokenOf }: Checking,
   { eventIds, sinceMs, timeoutMs }: { eventIds: () => string[]; sinceMs: number; timeoutMs: number },

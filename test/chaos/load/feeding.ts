@@ -26,10 +26,7 @@ export type Feeding = {
   close: () => Promise<void>
 }
 
-/**
- * Sends the load at `rate` records a second, in its order, straight to Kafka. What Kafka did not acknowledge is sent
- * again until it does, so that it may be there twice, and is never missing.
- */
+/** Sends the load at `rate` records a second, in its order. What is not acknowledged is sent again: none is missing. */
 export async function openFeeding(system: System, load: Load, rate: number): Promise<Feeding> {
   const producer = await openProducer(system.kafka)
   const book = openBook()

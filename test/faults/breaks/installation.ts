@@ -28,10 +28,7 @@ export type Installation = {
   certificate: string
   key: string
   admin<T>(work: (admin: Admin) => Promise<T>): Promise<T>
-  /**
-   * Topics of their own, as if counted up to `asOf` from now (an interval of Postgres; by default later than any test),
-   * with the group of the same projector.
-   */
+  /** Topics of their own, as if counted up to `asOf` from now (by default later than any test), with the same group. */
   otherTopics(asOf?: string): Promise<{ names: TopicNames; settings: Environment }>
   stop(): Promise<void>
 }
