@@ -23,7 +23,7 @@ const pageSize = 1_000
 
 /**
  * The hours of a day with an order of the item, ascending; they add up to its figures in the items document. Read from
- * the orders (docs/decisions/0029-an-items-evening-is-read-from-its-orders.md): the work grows with the orders of the day,
+ * the orders (docs/decisions/0029-an-items-evening-is-read-from-its-orders.md): the work grows with the day's orders,
  * the memory does not.
  */
 export async function readItemHours(
