@@ -88,6 +88,7 @@ test('every page fits a phone, a tablet and a screen, and can be read by everybo
     ['audit', '/audit'],
     ['operations', '/operations'],
     ['account', '/account'],
+    ['people', '/account/people'],
     ['second-factor', '/account/second-factor'],
     ['passkeys', '/account/passkeys'],
     ['confirm', '/confirm'],

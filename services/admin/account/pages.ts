@@ -12,13 +12,15 @@ import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { hashNewPassword } from '../signIn/newPassword.ts'
 import { withOwnPassword } from '../signIn/ownPassword.ts'
 import { endOneSession, endSessions, listSessions } from '../signIn/sessions.ts'
+import { peoplePages } from './people.ts'
 import { accountView, type PasswordMistakes } from './view.ts'
 
 const params = z.object({ sessionId: rowNumber })
 
-/** One's own account: the sessions, and the password. */
+/** One's own account: the sessions, and the password; and the people of the organization. */
 export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, allowsPasswords } = deps
+  peoplePages(area, deps)
 
   async function show(request: FastifyRequest, reply: FastifyReply, mistakes: PasswordMistakes = {}) {
     const session = sessionOf(request)

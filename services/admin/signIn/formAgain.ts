@@ -8,13 +8,21 @@ import { type Fields, formFields, listOf } from '../http/forms.ts'
 const kept: Record<string, { page: string; fields: string[] }> = {
   '/keys': { page: '/keys/new', fields: ['name', 'scope', 'eventId', 'expires'] },
   '/screens': { page: '/screens', fields: ['name', 'eventId', 'shows', 'area', 'validity', 'lastDay'] },
+  '/account/people': { page: '/account/people', fields: ['email'] },
   '/sign-in': { page: '/sign-in', fields: ['next'] },
   '/sign-in/code': { page: '/sign-in/code', fields: ['next'] },
   '/confirm': { page: '/confirm', fields: ['next', 'factor'] },
 }
 
 /** Addresses of forms under these pages have no page of their own. */
-const pages = ['/account/second-factor', '/account/passkeys', '/account', '/screens', '/operations']
+const pages = [
+  '/account/second-factor',
+  '/account/passkeys',
+  '/account/people',
+  '/account',
+  '/screens',
+  '/operations',
+]
 
 /** A path that a page may lead to; `/` in place of one that leads to another site, as `//host` would. */
 export const ownPath = (path: unknown): string =>
