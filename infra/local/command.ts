@@ -20,10 +20,7 @@ export interface RunOptions {
   onLine?: (line: string) => void
 }
 
-/**
- * Runs a command to its end. Throws an error with the end of its output when it fails, when it is not installed, or
- * when `signal` ends it.
- */
+/** Runs a command to its end. Throws with the end of its output if it fails, is not installed, or `signal` ends it. */
 export async function run(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
   const { owner, env, cwd, signal, onLine, input = '', errorLines = 15 } = options
   signal?.throwIfAborted()

@@ -58,10 +58,7 @@ export function accessKeys(prefix: string) {
     requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,
     /** Sorted set of the live screens that an organization, session or link has open; expires with the last one. */
     screens: (owner: string) => `${prefix}:screens:{${owner}}`,
-    /**
-     * One API key's record as JSON, without its secret. All are in one cluster slot, so they are lost together or not
-     * at all.
-     */
+    /** One API key's record as JSON, without its secret. All are in one slot: they are lost together or not at all. */
     apiKey: (keyId: string) => `${prefix}:{key}:${keyId}`,
     /** When a copy of every API key was written, in epoch milliseconds; lost with them. */
     apiKeysCopied: `${prefix}:{key}-copied`,

@@ -4,10 +4,7 @@ import { TallyProblem } from './problem.ts'
 import { type createRequest, longestMs } from './request.ts'
 
 export type WatchOptions = {
-  /**
-   * The usual time between two requests, from 1 s to a day; 5 s by default. It grows if the organization's rate limit
-   * is short.
-   */
+  /** The usual time between two requests, 1 s to a day; 5 s by default. It grows if the rate limit is short. */
   everyMs?: number
   /** From which age on the figures count as stale; 10 s by default. */
   staleAfterMs?: number

@@ -97,10 +97,7 @@ function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
   return isLeast ? undefined : { ...deadLetter, key: null, headers: Object.fromEntries(ours) }
 }
 
-/**
- * If the record already has a header of one of our names, ours follows it: the record's own stay, and the last one
- * counts.
- */
+/** If the record has a header of one of our names, ours follows it: the record's stay, and the last one counts. */
 function afterOwn(own: RecordHeaders, added: Record<string, string>): RecordHeaders {
   return Object.fromEntries(
     Object.entries(added).map(([name, value]) => {

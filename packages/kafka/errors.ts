@@ -65,10 +65,7 @@ export function isTooLarge(error: unknown): boolean {
   return hasType(error, /^(MESSAGE_TOO_LARGE|RECORD_LIST_TOO_LARGE)$/)
 }
 
-/**
- * Whether Kafka refused records because of their timestamp: this host's clock is more than an hour ahead
- * (message.timestamp.after.max.ms).
- */
+/** Whether Kafka refused a timestamp: this host's clock is over an hour ahead (message.timestamp.after.max.ms). */
 export function isWrongTime(error: unknown): boolean {
   return hasType(error, /^INVALID_TIMESTAMP$/)
 }

@@ -94,10 +94,7 @@ export type ConsumeOptions = Partial<Tuning> & {
    * Postgres); nothing is fetched before. If it throws, it is called again with the same back-off.
    */
   onAssigned(assignment: Assignment): StartOffsets | Promise<StartOffsets>
-  /**
-   * Called if the log of an assigned partition does not hold the next offset to read. The partition is held; the others
-   * go on.
-   */
+  /** The log of an assigned partition does not hold the next offset. That partition is held; the others go on. */
   onOutOfLog(of: { topic: string; partition: number; wanted: number }): void
   /**
    * The log to fetch a partition from, asked before each fetch: only records of this log are passed on. A partition
@@ -154,10 +151,7 @@ export type Producer = {
 /** First offset that is still there and the offset after the last one, by partition. */
 export type PartitionOffsets = Map<number, { start: number; end: number }>
 
-/**
- * The logs of a topic's partitions: the first offset that still exists, the offset after the last record, and the
- * identity of the log.
- */
+/** The logs of a topic's partitions: the first offset that exists, the one after the last record, and the identity. */
 export type PartitionLogs = Map<number, { start: number; end: number } & LogIdentity>
 
 /**

@@ -83,10 +83,7 @@ export function earliest(watermarks: (number | null)[]): number | null {
   )
 }
 
-/**
- * Like readAsOf, for every shard that has a watermark for each topic; `nowMs` is the database's clock, 0 without any
- * shard.
- */
+/** Like readAsOf, of every shard that has all watermarks; `nowMs` is the database's clock, 0 without any shard. */
 export async function readAsOfByShard(
   db: Kysely<Database>,
   topics: string[],

@@ -15,10 +15,7 @@ export type OffsetTable = {
   next_offset: number
   /** Revision of the last batch of this partition that changed anything. */
   revision: number
-  /**
-   * SHA-256 and offset of the last applied record. Null if no record was applied since migration 0010, or if the offset
-   * was moved.
-   */
+  /** SHA-256 and offset of the last applied record. Null if none was since migration 0010, or the offset was moved. */
   fingerprint: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>
   fingerprint_offset: ColumnType<number | null, number | null | undefined, number | null>
   /**
@@ -28,10 +25,7 @@ export type OffsetTable = {
   is_added: ColumnType<boolean, boolean | undefined, boolean>
 }
 
-/**
- * Up to when one topic partition is counted and published; not in shard_offsets, whose rows batches lock. null: not
- * known yet.
- */
+/** Up to when a partition is counted and published; not in shard_offsets, whose rows batches lock. null: unknown. */
 export type WatermarkTable = {
   topic: string
   partition: number

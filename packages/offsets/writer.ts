@@ -99,10 +99,7 @@ from unnest(
 where stored.topic = ${topic} and stored.partition = reached.partition`.execute(tx)
 }
 
-/**
- * One revision from the sequence; take it only after every lock is held, so that revisions grow in the order of the
- * commits.
- */
+/** One revision from the sequence; take it once all locks are held, so that revisions grow in the order of commits. */
 export async function nextRevision(tx: Tx): Promise<number> {
   const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(tx)
   return (rows[0] as { revision: number }).revision

@@ -8,10 +8,7 @@ import type { Projected } from './projectJudged.ts'
 const small = { records: 100, bytes: 256 * 1024 }
 /** The next shared transaction waits no longer than this for the one before: its connection may hang. */
 const turnMs = 300
-/**
- * How long a partition stays apart whose own transaction has failed, has rejected a record, or took longer than
- * lock timeout allows.
- */
+/** How long a partition stays apart whose transaction failed, rejected a record or took longer than lock timeout. */
 const apartMs = 5_000
 
 /**
@@ -111,10 +108,7 @@ export function createGroupCommit({
   }
 }
 
-/**
- * At most one batch of each partition: after the consumer was replaced, a batch that the previous one read may still
- * be waiting here.
- */
+/** At most one batch of each partition: when the consumer was replaced, one of the previous may still wait here. */
 function nextGroup(waiting: Waiting[], most: number): { taken: Waiting[]; left: Waiting[] } {
   const partitions = new Set<number>()
   const [taken, left]: [Waiting[], Waiting[]] = [[], []]

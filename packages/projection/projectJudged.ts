@@ -23,10 +23,7 @@ export type TransactionDeps = {
   hasForeign?: (batch: RecordBatch, keys: Iterable<string>) => boolean
 }
 
-/**
- * `next`: the offset to read next. `effects` is undefined if the batch did not fit the stored offset. `isForeign`: this
- * batch marked the partition.
- */
+/** `next`: the offset to read next. No `effects`: the stored offset differed. `isForeign`: marked by this batch. */
 export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
 
 type Apply = (tx: Tx, parts: ShardPart<never>[], room: EventRoom) => Promise<Effects[]>

@@ -51,9 +51,7 @@ async function projectHalves(
 const codesOfRecords =
   /^(21|22|23|54)...$|^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS|INVALID_ARG_(TYPE|VALUE)|STRING_TOO_LONG)$/
 
-/**
- * Whether the record itself may be the cause: a value that Postgres refuses, or an error in this program's own code.
- */
+/** Whether the record itself may be the cause: a value that Postgres refuses, or an error in this program's code. */
 function isOfRecord(error: unknown): boolean {
   if (!(error instanceof Error) || isTransient(error) || isFatal(error)) return false
   const { code } = error as { code?: unknown }

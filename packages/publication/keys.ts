@@ -31,9 +31,7 @@ export const complete = '2'
 export const asOfField = (topic: string) => `as-of:${topic}`
 /** Field of a shard's hash: the revision up to which everything of a topic's partition is published. */
 export const publishedField = (topic: string) => `published:${topic}`
-/**
- * Field of a shard's hash: the highest published revision of an event; an event's hash with a lower revision went back.
- */
+/** Field of a shard's hash: the highest published revision of an event; an event's hash below it went back. */
 export const eventRevisionField = (id: EventId) => `revision:${id}`
 
 export type RedisKeys = ReturnType<typeof redisKeys>

@@ -7,10 +7,7 @@ type Entry = [EventId, Unpublished]
 
 /** Events per snapshot: enough to share its round trips, few enough to keep it short. */
 const maxEvents = 20
-/**
- * Counter rows per snapshot (a row of item counters holds sixteen menu items): about 10 MB of documents. A larger event
- * is a piece by itself.
- */
+/** Counter rows per snapshot (one of items holds sixteen): about 10 MB of documents. A larger event is alone. */
 const maxRows = 5_000
 
 /** Splits off the first entries that may be composed together; at least one. */

@@ -5,10 +5,7 @@ import { asOfField, eventRevisionField, type RedisKeys } from './keys.ts'
 
 /** A consistent view of a shard's hash. */
 export type ShardHash = {
-  /**
-   * The watermark up to which everything is counted and published, in epoch milliseconds: that of the topic furthest
-   * behind; null if one is missing.
-   */
+  /** Up to when all is counted and published (epoch ms), of the topic furthest behind; null if one is missing. */
   asOfMs: number | null
   /** The epoch of the watermarks; 0 if the hash has none. */
   epoch: number

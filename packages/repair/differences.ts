@@ -1,9 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 
-/**
- * One figure that differs from the recounted one. `what` names it; `found` is the stored value, `counted` the correct
- * one, null if there is none.
- */
+/** One figure that differs: `what` names it, `found` is stored, `counted` is correct, null if there is none. */
 export type Difference = ({ event: EventId } | { organization: OrganizationId }) & {
   where: 'postgres' | 'redis'
   what: string

@@ -13,10 +13,7 @@ import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts
 import { grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
-/**
- * Migrations that the baseline contains, by the names that 0.2.0 recorded: its processes look for these names when they
- * start.
- */
+/** Migrations that the baseline contains, by their names in 0.2.0, whose processes look for them when they start. */
 const inBaseline = [
   '0001-read-models',
   '0002-operations',

@@ -2,10 +2,7 @@ import { counterTables } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 
-/**
- * What every service asks for: the version of the schema, and the epoch of the running server
- * (migrations/0016-baseline.ts).
- */
+/** What every service asks for: version of the schema, epoch of the server (migrations/0016-baseline.ts). */
 const always = ['kysely_migration', 'epochs', 'revisions']
 /** What answers and pages are composed from. */
 const answered = [
@@ -109,9 +106,7 @@ type Needed = { table: string; right: string }
 
 const owner = sql`select relowner from pg_class where oid = to_regclass('kysely_migration')`
 
-/**
- * What the service needs whose role, or a member of it, this connection has; nothing for the owner or any other role.
- */
+/** What the service needs whose role, or a member of it, this connection has; nothing for the owner or another role. */
 async function neededRights(db: Postgres): Promise<Needed[]> {
   const { rows } = await sql<{ name: string }>`
 select rolname as name from pg_roles

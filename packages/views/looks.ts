@@ -22,9 +22,7 @@ type Place = { eventId: EventId; shard: number }
 /** Redis answers nothing else while it reads for one command: 2 µs for a version. */
 const mostEvents = 256
 
-/**
- * On one node, looks that begin together are one command: 200 commands cost a process more than all else of its looks.
- */
+/** On one node, looks that begin together are one command: 200 commands cost more than all else of their looks. */
 export function createLooks(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   topics: string[],

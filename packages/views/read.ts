@@ -14,9 +14,7 @@ export type DocumentTexts = Map<DocumentName, string>
 /** Which documents of an event at a revision are still needed to compose the answer. */
 export type Needs = (event: StoredEvent, revision: number) => DocumentName[]
 
-/**
- * The result of a read: the event, the needed documents, and the watermark up to which everything is counted in them.
- */
+/** The result of a read: the event, the needed documents, and the watermark up to which they are complete. */
 export type Read = Omit<ReadVersion, 'revision'> & { head: Head; documents: DocumentTexts }
 
 /** A read without the event's record and documents. */

@@ -9,10 +9,7 @@ import type { Sealer } from './secondFactor/sealing.ts'
 import type { Oidc } from './signIn/oidc.ts'
 import type { Recall } from './signIn/recall.ts'
 
-/**
- * What the pages need. Only `db` must answer, but for the operations page: without Redis or Kafka a page says what it
- * cannot show.
- */
+/** What the pages need. But for operations only `db` must answer: without Redis or Kafka a page says what it lacks. */
 export type AdminDeps = {
   db: Postgres
   redis: ReadModelRedis & AccessRedis

@@ -12,10 +12,7 @@ import {
 import { openReplay } from './replay.ts'
 import { eveningSpan, simulate, simulationShare } from './simulate/simulate.ts'
 
-/**
- * What a feed writes to. `send` resolves when Kafka has the records, in their order; `keep` gets the position of the
- * last one.
- */
+/** What a feed writes to. `send` resolves when Kafka has the records, in order; `keep` gets the last position. */
 export type FeedOutlets = {
   send: (records: TopicRecord[]) => Promise<void>
   keep?: (position: Position) => void

@@ -4,9 +4,7 @@ import { isUnreachable, type Logger, oncePerMinute, reasonOf } from '@tally/plat
 type RejectedAt = TopicPartition & { offset: number }
 type Failed = TopicPartition & { reason: string }
 
-/**
- * Logs what can come many times a second: rejected records and batches that fail, one line a minute for each reason.
- */
+/** Logs what can come many times a second, rejected records and failed batches: one line a minute for each reason. */
 export function createTroubles(logger: Logger) {
   const rejections = oncePerMinute<RejectedAt>((reason, count, last) =>
     logger.warn(

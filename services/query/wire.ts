@@ -24,10 +24,7 @@ import { createEventViews } from './views/eventViews.ts'
 import { createStaleness } from './views/staleness.ts'
 import { watchWatermarks } from './views/watermarks.ts'
 
-/**
- * How long requests in flight may take once the process has drained: 5 s at most, and with the drain less than the 10 s
- * in which it has to end.
- */
+/** How long requests in flight have after the drain: 5 s at most, and both together less than the 10 s of a stop. */
 const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drainMs)
 /** Large pages of orders take up to 25 MiB each while they are composed. */
 const largePagesOptions = { places: 1, placesOfOne: 1, waitingOfOne: 4, waitMs: 3_000 }

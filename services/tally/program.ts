@@ -17,9 +17,7 @@ import { addVerify } from './commands/verify.ts'
 import { addExamples, markRequired } from './help.ts'
 import { remark } from './output.ts'
 
-/**
- * The program `tally` (docs/reference.md, Commands): one file per command, which imports what it needs when it runs.
- */
+/** The program `tally` (docs/reference.md, Commands): one file per command, whose imports wait until it runs. */
 export function createProgram(): Command {
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
   const program = new Command('tally')

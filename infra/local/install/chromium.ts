@@ -1,8 +1,6 @@
 import { programPath } from './programs.ts'
 
-/**
- * The path of this machine's Chromium, for the tests in a real browser, or of the one that is named; see `programPath`.
- */
+/** The path of this machine's Chromium, for tests in a real browser, or of the one that is named (`programPath`). */
 export const chromiumPath = async (log?: (line: string) => void): Promise<string> =>
   process.env.TALLY_TEST_CHROMIUM ??
   programPath(

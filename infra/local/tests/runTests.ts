@@ -21,10 +21,7 @@ export function beginRun(interruption: Interruption): TestRun {
   return { count, interruption }
 }
 
-/**
- * Runs the test files whose paths contain one of the texts, all without any, counts them, and prints the ten slowest.
- * Returns how long each took.
- */
+/** Runs the test files whose paths contain one of the texts (or all), prints the ten slowest; returns the times. */
 export async function runTests(
   wanted: string[],
   { count, interruption: { signal, keepSignals } }: TestRun,

@@ -91,9 +91,7 @@ export type ScreenLinkTable = {
 /** Attempts to sign in within the window that ends at `ends_at`, by what is counted. */
 export type SignInAttemptTable = { subject_sha256: Buffer; attempts: number; ends_at: Instant }
 
-/**
- * Who did what, when and from where. An entry without an organization is the platform team's, from the command line.
- */
+/** Who did what, when and from where. An entry without an organization is the platform team's, by the command line. */
 export type AuditEntryTable = {
   audit_id: Generated<number>
   organization_id: string | null

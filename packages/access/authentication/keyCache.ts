@@ -8,9 +8,7 @@ import { createLookUps } from './lookUps.ts'
 const freshMs = 400
 /** The same for a record whose changes are followed; reached only if the polls fail or are slow. */
 const followedFreshMs = 600
-/**
- * No record is used beyond this age: a revoked key is refused within 1 s (docs/api.md, Tokens), even by a slow answer.
- */
+/** No record is used beyond this age: a revoked key is refused in 1 s (docs/api.md, Tokens), even by slow answers. */
 const usableMs = 900
 const maxKnown = 50_000
 /** Ids that no key has, apart from the others: a flood of wrong tokens must not evict good keys. */

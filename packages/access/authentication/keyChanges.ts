@@ -55,10 +55,7 @@ export function continues(before: Position | undefined, { xmin, deletions, serve
   return before?.server === server && before.deletions === deletions && before.xmin <= xmin
 }
 
-/**
- * The current position, and the keys that changed since `since` (none if it is undefined). One statement, so that both
- * come from one snapshot.
- */
+/** The current position, and the keys that changed since `since` (if given): one statement, so of one snapshot. */
 async function readChanges(
   db: Postgres,
   since: number | undefined,

@@ -88,10 +88,7 @@ export type ProblemType = keyof typeof problemTypes
 /** Which request failed: its path, its id, and if it is about parameters, what each of them takes. */
 export type ProblemOf = { instance: string; requestId: string; errors?: Problem['errors'] }
 
-/**
- * The body of a problem (docs/api.md, Problem body). Apart from parameters, it is the same for every reason that leads
- * to a type.
- */
+/** The body of a problem (docs/api.md, Problem body). But for parameters, a type has one body, whatever the reason. */
 export function problemBody(type: ProblemType, { instance, requestId, errors }: ProblemOf): Problem {
   const { status, title, help } = problemTypes[type]
   return {

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 
-/**
- * A string, kept unchanged: `min` to `max` UTF-16 units, without U+0000 or a lone surrogate (docs/records.md, Values).
- */
+/** A string, kept as it is: `min` to `max` UTF-16 units, no U+0000 or lone surrogate (docs/records.md, Values). */
 export function text(min: number, max: number) {
   // zod's min and max count code points.
   return z

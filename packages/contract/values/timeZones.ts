@@ -7,10 +7,7 @@ import { createRequire } from 'node:module'
 
 type Packed = { version: string; zones: string[]; links: string[] }
 
-/**
- * A zone's offsets from UTC in milliseconds; `changes[n]` is the instant (epoch milliseconds) from which `offsets[n]`
- * holds, up to the next change.
- */
+/** A zone's offsets from UTC in milliseconds; `offsets[n]` holds from `changes[n]` (epoch milliseconds) on. */
 type Zone = { changes: number[]; offsets: number[] }
 
 /** A local time is `at + offsetAt(at)`; `at` is in epoch milliseconds, the offset in milliseconds. */

@@ -24,9 +24,7 @@ export const emptyDocument: DocumentOf = { kpis: noSales, hours: [], items: [], 
 /** The documents of one event, as JSON texts by name. */
 export type Documents = Map<DocumentName, string>
 
-/**
- * Composes documents of events from their counters in Postgres, in one statement: all views, or only the `wanted` ones.
- */
+/** Composes documents of events from their counters in Postgres, in one statement: all views or the `wanted` ones. */
 export async function composeDocuments(
   db: Kysely<Database>,
   scope: Partial<DocumentScope>,

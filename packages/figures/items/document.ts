@@ -65,9 +65,7 @@ export function itemCounts(items: ItemsDocument, menu: Menu, asked: number[] | u
     .map(menuItemId => countOf(sold.get(menuItemId) ?? [menuItemId, 0, 0, 0, 0]))
 }
 
-/**
- * Names are those of the event's latest version; an item it does not list is `Item <id>` (docs/records.md, Counting).
- */
+/** Names are those of the event's latest version; one it does not list is `Item <id>` (docs/records.md, Counting). */
 function menuNames({ menuItems }: Menu): (menuItemId: number) => { itemName: string; categoryName: string } {
   const listed = new Map<number, Menu['menuItems'][number]>()
   for (const item of menuItems) listed.set(item.menuItemId, item)

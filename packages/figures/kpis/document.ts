@@ -16,10 +16,7 @@ export function composeKpis({ orders, salesCents, itemsSold }: DailyTotals): Kpi
 
 export const noSales: KpisAnswer = composeKpis({ orders: 0, salesCents: 0, itemsSold: 0 })
 
-/**
- * Rounded to the cent, halves away from zero, with integer arithmetic; 0 without orders, never -0 (docs/records.md,
- * Counting).
- */
+/** Rounded to the cent, halves away from zero, in integers; 0 without orders, never -0 (docs/records.md, Counting). */
 function averageCents(salesCents: number, orders: number): number {
   if (orders === 0) return 0
   const unsigned = Math.abs(salesCents)

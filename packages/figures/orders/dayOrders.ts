@@ -29,10 +29,7 @@ type Row = Omit<DayOrder, 'lines' | 'total' | 'effective' | 'takings'> & {
 }
 
 const [firstPage, largestPage] = [100, 1_000]
-/**
- * What the lines of a page have, apart from its last order: some 400 usual orders. A download that is not read keeps a
- * page.
- */
+/** What the lines of a page have, apart from its last order: some 400 orders. An unread download keeps a page. */
 const pageBytes = 128 * 1_024
 
 /** All orders of a day by time and id, read in pages: memory grows neither with the day nor with its orders. */

@@ -15,10 +15,7 @@ export function storeOrders(orders: Order[]): Write | undefined {
   return orders.length === 0 ? undefined : insertOrReplace(...arrays.map(array => array(orders)))
 }
 
-/**
- * The same for orders that are not stored yet; their events must be locked. Without the check for conflicts, Postgres
- * needs two thirds of the time.
- */
+/** The same for orders not stored yet, of locked events: without the check for conflicts it takes two thirds. */
 export function storeNewOrders(orders: Order[]): Write | undefined {
   return orders.length === 0 ? undefined : insert(...arrays.map(array => array(orders)))
 }

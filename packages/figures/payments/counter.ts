@@ -1,8 +1,6 @@
 import { counter } from '../counting/counter.ts'
 
-/**
- * Confirmed orders by payment method, as the record names it; `totalCents` before refunds, `salesCents` net of them.
- */
+/** Confirmed orders by payment method, as the record names it; `totalCents` before refunds, `salesCents` after them. */
 export const payments = counter({
   table: 'payment_counters',
   key: { day_id: 'int', area_id: 'int', payment_method: 'text' },

@@ -7,10 +7,7 @@ import type { Write } from '../tables/write.ts'
 export type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
 
-/**
- * Those of these refunds that are stored, by `refundKey`; the `offset 0` has each looked up by its key. Throws a
- * TooMuchStoredError (withinBound.ts).
- */
+/** Those of these refunds that are stored, by `refundKey`; `offset 0`: a look-up each. Throws a TooMuchStoredError. */
 export async function readKnownRefunds(tx: Tx, keys: RefundKey[]): Promise<Map<string, Refund>> {
   const { rows } = await sql<Omit<Refund, 'lines'> & { lines: string | null }>`
 select event_id as "eventId", refund_id as "refundId", version, order_id as "orderId", refunded_at as "refundedAt",

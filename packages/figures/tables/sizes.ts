@@ -10,10 +10,7 @@ export type CounterScope =
   | { of: 'rows'; eventId: EventId; dayId?: undefined }
   | { of: 'items' | 'timeBuckets' | 'paymentMethods'; eventId: EventId; dayId: number }
 
-/**
- * How many counters Postgres has of each scope, in the order of `scopes`; an item or a payment method without an order
- * is none.
- */
+/** How many counters Postgres has of each scope, in order; an item or a payment method without an order is none. */
 export async function countCounters(tx: Tx, scopes: readonly CounterScope[]): Promise<number[]> {
   const { rows } = await sql<{ count: number }>`
 select case kind

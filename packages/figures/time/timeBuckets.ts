@@ -6,10 +6,7 @@ const halfMinuteMs = 30_000
 
 /** From here on clocks change only on quarter hours; at Casey (Antarctica) they changed at 00:01 until October 2022. */
 const quartersSince = Date.UTC(2023, 0, 1)
-/**
- * From here on UTC offsets are multiples of 15 minutes; Kiritimati's was 10:40 until October 1979, Monrovia's had
- * seconds.
- */
+/** From here on offsets are multiples of 15 minutes; Kiritimati's was 10:40 until 1979, Monrovia's had seconds. */
 const minutePastSince = Date.UTC(1980, 0, 1)
 
 /**

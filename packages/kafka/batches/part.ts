@@ -29,9 +29,7 @@ export class RecordsPart {
     return this.#next === this.#from
   }
 
-  /**
-   * Adds a record, unless it lies before the requested offset: a fetch begins with the batch that holds that offset.
-   */
+  /** Adds a record unless it lies before the requested offset: a fetch begins with the batch that holds that offset. */
   add(record: KafkaRecord): void {
     if (record.offset < this.#next) return
     this.#records.push(record)

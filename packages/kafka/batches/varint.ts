@@ -1,10 +1,7 @@
 /** A read position in bytes. */
 export type Cursor = { bytes: Buffer; at: number }
 
-/**
- * A signed zigzag varint (seven bits per byte); exact up to 2^53. Throws if the bytes end too early or the number is
- * too long.
- */
+/** A signed zigzag varint; exact up to 2^53. Throws if the bytes end too early or the number is too long. */
 export function readVarInt(cursor: Cursor): number {
   const { bytes } = cursor
   const first = bytes[cursor.at++]

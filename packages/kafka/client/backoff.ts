@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const firstMs = 100
 const longestMs = 5_000
 
-/**
- * How long to sleep after the nth failure in a row (n from 1): 100 ms, doubling up to 5 s, minus up to 20 % at random.
- */
+/** The wait after the nth failure in a row (n from 1): 100 ms, doubling up to 5 s, minus up to 20 % at random. */
 export function backoffMs(failures: number): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 10), longestMs)
   return full * (1 - Math.random() * 0.2)
@@ -16,10 +14,7 @@ export async function sleepUntil(ms: number, signal: AbortSignal): Promise<void>
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/**
- * Waits until a promise settles, at most `timeoutMs`; rejects if it rejects first. An aborted `sleep` would make an
- * error per call.
- */
+/** Waits until a promise settles, `timeoutMs` at most; rejects if it does. Aborting a `sleep` would make an error. */
 export async function settled(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, timeoutMs)

@@ -1,9 +1,7 @@
 import type { Kafka } from 'kafkajs'
 import { shared } from './client.ts'
 
-/**
- * The part of kafkajs 2.2.4's internal Cluster that this package uses, for requests that the public API does not offer.
- */
+/** The part of kafkajs 2.2.4's internal Cluster that this package uses, for requests that its API does not offer. */
 export type Cluster = {
   isConnected(): boolean
   connect(): Promise<void>

@@ -2,10 +2,7 @@
 export type Codec = {
   /** Unpacks, or returns undefined if the result would exceed `limit` bytes. Throws if the bytes cannot be unpacked. */
   unpackAtMost(bytes: Buffer, limit: number): Buffer | undefined | Promise<Buffer | undefined>
-  /**
-   * Unpacks piece by piece in bounded memory. A piece is valid until the next one is requested. Throws if the bytes
-   * cannot be unpacked.
-   */
+  /** Unpacks in bounded memory; a piece is valid until the next is requested. Throws if bytes cannot be unpacked. */
   unpack(bytes: Buffer): Iterable<Buffer> | AsyncIterable<Buffer>
 }
 
@@ -36,10 +33,7 @@ export function joinAtMost(pieces: Iterable<Buffer>, limit: number): Buffer | un
   return kept.length === 1 ? kept[0] : Buffer.concat(kept)
 }
 
-/**
- * Copies bytes that were unpacked before, as both LZ4 and Snappy define it; source and target may overlap, which
- * repeats the bytes.
- */
+/** Copies bytes that were unpacked before, as LZ4 and Snappy define it: source and target may overlap, to repeat. */
 export function copyBack(to: Buffer, at: number, offset: number, length: number): void {
   const from = at - offset
   if (length < 48) {

@@ -28,10 +28,7 @@ function* unpack(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/**
- * Unpacks a frame block by block; returns where it ends. It ignores the frame's checksums, because the batch has its
- * own.
- */
+/** Unpacks a frame block by block; returns its end. Ignores the frame's checksums: the batch has its own. */
 function* unpackFrame(bytes: Buffer, start: number): Generator<Buffer, number> {
   const flags = bytes.readUInt8(start)
   const blockBytes = 1 << (8 + 2 * ((bytes.readUInt8(start + 1) >> 4) & 7))

@@ -1,9 +1,7 @@
 import { type Codec, joinAtMost } from './codec.ts'
 import { unpackBlock } from './snappyBlock.ts'
 
-/**
- * The Java client frames Snappy as the xerial library does: this magic, two versions, then blocks with their length.
- */
+/** The Java client frames Snappy as the xerial library does: this magic, two versions, then blocks with a length. */
 const magic = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])
 const headerBytes = magic.length + 8
 

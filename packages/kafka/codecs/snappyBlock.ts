@@ -1,9 +1,6 @@
 import { copyBack } from './codec.ts'
 
-/**
- * How far back a copy may refer: encoders pack 64 KiB at a time and never refer farther back, though the format allows
- * it.
- */
+/** How far back a copy may refer: encoders never refer farther than 64 KiB, though the format allows it. */
 const historyBytes = 1024 * 1024
 const pieceBytes = 256 * 1024
 const longestCopy = 64
@@ -42,10 +39,7 @@ function readLength(block: Buffer, reading: Reading): number {
   }
 }
 
-/**
- * Unpacks up to `wanted`, at most to the end of the copy that reaches it, or to the end of the block. Returns that
- * position.
- */
+/** Unpacks up to `wanted`, at most to the end of the copy that reaches it, or of the block. Returns the position. */
 function fill(block: Buffer, reading: Reading, to: Buffer, start: number, wanted: number): number {
   let at = start
   let { read, literal } = reading

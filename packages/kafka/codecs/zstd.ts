@@ -4,10 +4,7 @@ import { type Codec, freedPieces, pieceOptions } from './codec.ts'
 /** What Node's `info` option adds: how much of the bytes was read. */
 type WithInfo = { buffer: Buffer; engine: { bytesWritten: number } }
 
-/**
- * Zstandard, by Node's own zlib, which stops silently after the first of several frames; this starts it again for the
- * next.
- */
+/** Zstandard by Node's own zlib, which stops silently after the first of several frames: this goes on with the next. */
 export const zstd: Codec = {
   unpackAtMost(bytes, limit) {
     const frames: Buffer[] = []

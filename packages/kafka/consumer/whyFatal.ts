@@ -7,10 +7,7 @@ import { describeTopics } from '../topics/topics.ts'
 /** A topic counts as deleted once it has been missing for this long: a broker that has just started knows none. */
 const topicMissingMs = 60_000
 
-/**
- * Returns a function that takes the error that ended a session and returns the error to crash with, or undefined if
- * another session may heal it.
- */
+/** Returns what takes the error of a session and returns one to crash with, undefined if another may heal it. */
 export function createWhyFatal(connection: KafkaConnection, topics: string[]) {
   let topicMissingSince: number | undefined
   return async (error: Error): Promise<Error | undefined> => {

@@ -13,10 +13,7 @@ export type HeldBack = OpenTransaction & {
 /** Figures are at most 2 s old while transactions end as usual (docs/api.md, asOf). */
 const quietLimitMs = 5_000
 
-/**
- * The transactions that hold back these partitions: open, and without a write for 5 s. Throws kafkajs's error if Kafka
- * does not answer.
- */
+/** Transactions that hold back these partitions: open, 5 s without a write. Throws kafkajs's error if Kafka is down. */
 export async function heldBack(
   connection: KafkaConnection,
   partitions: TopicPartition[],

@@ -9,10 +9,7 @@ export function cutAt(end: number, batch: RecordBatch): RecordBatch {
   return { ...batch, next: end, records: batch.records.filter(({ offset }) => offset < end) }
 }
 
-/**
- * Where the log of a partition starts and ends after retention has deleted records at `from`. Throws if the log does
- * hold that offset, or is gone.
- */
+/** Where a log starts and ends after retention deleted records at `from`. Throws if it has that offset, or is gone. */
 export async function logAfterDeletion(
   connection: KafkaConnection,
   { topic, partition }: TopicPartition,

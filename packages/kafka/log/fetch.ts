@@ -83,9 +83,7 @@ export function encodeFetch({ maxWaitMs, maxBytes }: FetchLimits, wanted: Wanted
     .writeUVarInt(0)
 }
 
-/**
- * Each partition as a topic of its own: a topic may occur several times, and the order is that of the answer (KIP-74).
- */
+/** Each partition as a topic of its own: a topic may occur several times; the answer has this order (KIP-74). */
 function encodePartition({ topic, partition, offset, maxBytes, identity }: Wanted): Encoder {
   const encoded = new Encoder()
     .writeInt32(partition)

@@ -3,10 +3,7 @@ import type { Cluster } from '../client/cluster.ts'
 import { errorOf, fetchFrom } from './fetch.ts'
 
 const defaultMaxBytes = 4 * 1024 * 1024
-/**
- * No read waits longer than this for a record: below the end that Kafka reported there is a record or nothing to wait
- * for.
- */
+/** No read waits longer for a record: below the end that Kafka reported there is a record or nothing to wait for. */
 const maxWaitMs = 500
 export const offsetOutOfRange = 1
 

@@ -68,10 +68,7 @@ function mayCompare({ nextOffset, topicId, fingerprintOffset }: LogPosition, log
   return fingerprintOffset !== null && fingerprintOffset >= log.start && nextOffset <= log.end
 }
 
-/**
- * Whether the log holds another record at the offset of the last applied one. No record proves nothing: compaction may
- * have removed it.
- */
+/** Whether the log has another record at the last applied offset. None proves nothing: it may have been compacted. */
 async function holdsAnother(connection: KafkaConnection, position: LogPosition): Promise<boolean> {
   const { fingerprint, fingerprintOffset } = position
   if (fingerprint === null || fingerprintOffset === null) return false

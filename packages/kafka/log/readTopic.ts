@@ -46,10 +46,7 @@ export async function* readTopic(connection: KafkaConnection, topic: string): As
   }
 }
 
-/**
- * Where the log of each partition of a topic starts and ends for a reader, in the order of the partitions. Throws
- * TopicMissingError.
- */
+/** Where the log of each partition starts and ends for a reader, in their order. Throws TopicMissingError. */
 export async function topicLogs(
   connection: KafkaConnection,
   topic: string,

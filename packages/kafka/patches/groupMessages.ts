@@ -5,10 +5,7 @@ type ToGroup = Omit<PartitionerArgs, 'message'> & {
   partitioner: (of: PartitionerArgs) => number
 }
 
-/**
- * Groups the records of a request by their partition, instead of kafkajs 2.2.4, which copies a partition's list for
- * each record that it adds.
- */
+/** Groups a request's records by partition; kafkajs 2.2.4 copies a partition's list for each record that it adds. */
 export function groupMessages({ messages, partitioner, ...of }: ToGroup): Record<number, Message[]> {
   const groups: Record<number, Message[]> = {}
   if (of.partitionMetadata.length === 0) return groups

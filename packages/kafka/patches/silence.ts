@@ -21,10 +21,7 @@ const checkMs = 100
 const quickMs = 4_000
 /** A commit waits at the broker for replicas: 5 s (`offsets.commit.timeout.ms`). */
 const commitMs = 8_000
-/**
- * Fetch (which waits for a record for 0.5 s at most), ListOffsets, Metadata, OffsetFetch, FindCoordinator, Heartbeat,
- * LeaveGroup, ApiVersions.
- */
+/** Fetch (0.5 s at most), ListOffsets, Metadata, OffsetFetch, FindCoordinator, Heartbeat, LeaveGroup, ApiVersions. */
 const quickKeys = [1, 2, 3, 9, 10, 12, 13, 18]
 const limits = new Map([[8, commitMs], ...quickKeys.map(key => [key, quickMs] as const)])
 

@@ -2,9 +2,7 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 
 const topicResource = 2
 
-/**
- * The given settings of each topic, by topic and name. Throws kafkajs's error if Kafka does not answer or forbids it.
- */
+/** The given settings of each topic, by topic and name. Throws kafkajs's error if Kafka is down or forbids it. */
 export async function topicConfigs(
   connection: KafkaConnection,
   topics: string[],

@@ -7,10 +7,7 @@ import { topicNames } from './names.ts'
 import { topicSettings } from './settings.ts'
 import { askTopicMetadata } from './topicMetadata.ts'
 
-/**
- * As long as a request may take: with kafkajs's 5 s, a busy controller is asked again for a topic that it is just
- * creating.
- */
+/** As long as a request may take: after kafkajs's 5 s a busy controller is asked again for what it is creating. */
 export const createTimeoutMs = requestTimeoutMs - 1_000
 
 /** Number of checks whether a created topic is known: 30 s altogether. */
@@ -76,10 +73,7 @@ function wantedPartitions(prefix: string, partitions: number): Map<string, numbe
   ])
 }
 
-/**
- * Waits until the brokers know all of the topics: they learn of new ones a moment after the controller has created
- * them.
- */
+/** Waits until the brokers know all of the topics: they learn of new ones a moment after the controller. */
 async function untilKnown(connection: KafkaConnection, wanted: Map<string, number>): Promise<void> {
   for (let checks = 1; ; checks++) {
     const found = await describeTopics(connection, [...wanted.keys()])

@@ -6,10 +6,7 @@ import { bareRefusals, listen, secure, serverOptions } from './server.ts'
 /** Undefined if ready, else a sentence that says what is missing. */
 export type Readiness = () => string | undefined | Promise<string | undefined>
 
-/**
- * Opens the operations port: `/livez` (the process runs), `/readyz` (it can do its work), `/metrics`. Returns the
- * address that it listens on.
- */
+/** Opens `/livez` (the process runs), `/readyz` (it can do its work) and `/metrics`. Returns the address. */
 export async function openOps(
   lifecycle: Lifecycle,
   { host, port, maxConnections }: { host: string; port: number; maxConnections: number },

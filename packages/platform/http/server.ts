@@ -50,9 +50,7 @@ export const serverOptions = {
  */
 const backlog = 4_096
 
-/**
- * All addresses of the host, of IPv4 and IPv6: Node switches the socket's own v6-only off, whatever bindv6only says.
- */
+/** All addresses of the host, IPv4 and IPv6: Node switches the socket's own v6-only off, whatever bindv6only says. */
 const allAddresses = '::'
 /** What a host without IPv6 says: no such protocol (switched off in the kernel), or no such address. */
 const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL']

@@ -18,10 +18,7 @@ export function isTransient(error: unknown): boolean {
   return !isFatal(error) && causesOf(error).some(isTransientCause)
 }
 
-/**
- * True if waiting does not resolve the error: a FatalError, or a refusal by Kafka that needs a change of rights,
- * settings or versions.
- */
+/** True if waiting does not help: a FatalError, or a refusal by Kafka that needs other rights, settings or versions. */
 export function isFatal(error: unknown): boolean {
   return causesOf(error).some(
     cause =>

@@ -8,9 +8,7 @@ export type Meanwhile = Partial<Record<PartName, string>>
 
 /** Which parts do not answer, in the log and for /readyz. */
 export type Outages = {
-  /**
-   * The part does not answer. Logs that at once, a more telling reason when it comes up, and a reminder every minute.
-   */
+  /** The part does not answer. Logs that at once, later a more telling reason, and a reminder every minute. */
   failed(part: PartName, error: unknown): void
   /** The part answers. Logs that if it did not before, with how long. */
   answered(part: PartName): void
@@ -74,9 +72,7 @@ export function createOutages(
 
 const mostTelling = 2
 
-/**
- * How much an error tells about why: silence the least, then a broken connection, and a refusal by the part the most.
- */
+/** How much an error tells about why: silence the least, then a broken connection, a refusal by the part the most. */
 function tellingOf(error: unknown): number {
   if (!isUnreachable(error)) return mostTelling
   return error instanceof Error && error.name === 'TimeoutError' ? 0 : 1

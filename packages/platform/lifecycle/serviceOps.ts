@@ -9,10 +9,7 @@ export type ServiceOps = {
   registry: Metrics
   startup: Startup
   outages: Outages
-  /**
-   * Logs that the service has started, with these fields; from now on `readiness` answers `/readyz`, until the process
-   * is stopping.
-   */
+  /** Logs that the service has started, with these fields; from now on `readiness` answers `/readyz`, until it ends. */
   started(readiness: Readiness, fields?: Record<string, unknown>): void
 }
 

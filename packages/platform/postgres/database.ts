@@ -1,9 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 
-/**
- * Every table, for kysely. This package declares none: each owner adds its own with
- * `declare module '@tally/platform/database'`.
- */
+/** Every table, for kysely. Each owner declares its own with `declare module '@tally/platform/database'`. */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the packages that own tables
 export interface Database {}
 

@@ -91,9 +91,7 @@ function withScripts<Client extends RedisClient>(client: Client, scripts: Script
 /** Why each client lost its connection, or could not connect: its commands do not say. */
 const lastErrors = new WeakMap<RedisClient, Error>()
 
-/**
- * Resolves if Redis answers, of a cluster every master. Rejects with the reason, such as why it cannot be connected.
- */
+/** Resolves if Redis answers, of a cluster every master. Rejects with the reason, such as why it cannot connect. */
 export async function pingRedis(redis: RedisClient): Promise<void> {
   try {
     const masters = redis instanceof Cluster ? redis.nodes('master') : []
@@ -103,10 +101,7 @@ export async function pingRedis(redis: RedisClient): Promise<void> {
   }
 }
 
-/**
- * Waits until the client is connected, an attempt to connect fails, or `timeoutMs` have passed. Resolves to whether it
- * is connected.
- */
+/** Waits until the client is connected (true), an attempt to connect fails, or `timeoutMs` have passed (false). */
 export async function whenReady(redis: RedisClient, timeoutMs: number): Promise<boolean> {
   if (redis.status !== 'ready')
     await once(redis, 'ready', { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined)

@@ -234,10 +234,7 @@ export function settingRows(): [name: string, fallback: string, sentence: string
 export type RateLimits = z.output<typeof rateLimits>
 export type Settings = ReturnType<typeof readSettings>
 
-/**
- * Reads all settings from an environment. An empty value counts as absent. Throws a SettingsError of one line
- * that lists every wrong setting.
- */
+/** Reads all settings; an empty value counts as absent. Throws a SettingsError of one line with all that is wrong. */
 export function readSettings(environment: Record<string, string | undefined>) {
   checkAuthorities(environment.NODE_EXTRA_CA_CERTS || undefined)
   const given = Object.fromEntries(

@@ -128,10 +128,7 @@ function winnersOf(entries: Entries): {
 
 const applied = { outcome: 'applied' } as const
 
-/**
- * Reads the whole applied records of the orders of which a record has the applied version: only those are compared,
- * so that it costs others nothing.
- */
+/** Reads the applied records of orders that come with their applied version: only these are compared in full. */
 async function readApplied(tx: Tx, placed: PlacedOrders[]): Promise<void> {
   const repeated: Entries = new Map()
   for (const { orders } of placed)

@@ -17,10 +17,7 @@ import { applyRefund, applyRefundsToOrder } from '../judge/refund.ts'
 import { withLockedEvents } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
-/**
- * Applies the refunds of one batch; a refund that arrives before its order is parked. Only a refund's last winner
- * changes the sums of its order.
- */
+/** Applies the refunds of a batch; one before its order is parked. Only a refund's last winner changes sums. */
 export const applyRefunds = withLockedEvents<Refund>(
   async (tx, _shard, refunds, events): Promise<Effects> => {
     const effects = noEffects()

@@ -9,10 +9,7 @@ const lateMs = 30_000
 
 const mend = 'start or mend the projectors: tally offsets, and their /readyz, say what holds them up'
 
-/**
- * Whether every shard is counted up to now, by the database's clock. `shards`: how many Kafka has; 0 if it does not
- * answer.
- */
+/** Whether every shard is counted up to now, by the database's clock. `shards`: how many Kafka has; 0 if it is down. */
 export async function checkAsOf(
   db: Postgres,
   { events, orders, refunds }: TopicNames,

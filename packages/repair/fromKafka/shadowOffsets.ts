@@ -5,10 +5,7 @@ import { shadowSchema } from './shadow.ts'
 
 export type ShadowDeps = { kafka: KafkaConnection; db: Postgres; shadow: Postgres }
 
-/**
- * Inserts the offsets of all partitions, live and shadow, and returns the partitions' keys. Throws if a topic has lost
- * its first records.
- */
+/** Inserts the offsets of all partitions, live and shadow; returns their keys. Throws if a topic lost first records. */
 export async function ensurePartitions(
   { kafka, db, shadow }: ShadowDeps,
   topics: string[],

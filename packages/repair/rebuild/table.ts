@@ -1,9 +1,7 @@
 import type { Instant } from '@tally/platform'
 import type { Generated } from 'kysely'
 
-/**
- * A run of `tally rebuild`: events are rebuilt by id ascending, so that an interrupted run continues after the last.
- */
+/** A run of `tally rebuild`: events are rebuilt by id ascending, so an interrupted run continues after the last. */
 export type RebuildTable = {
   rebuild_id: Generated<number>
   started_at: Instant

@@ -6,10 +6,7 @@ import { eventTables } from '../fromKafka/shadow.ts'
 /** Rows per transaction: tens of milliseconds of work. */
 const pieceSize = 5_000
 
-/**
- * Deletes all rows of a removed event, piece by piece, and notes when the last is gone. Yields after each piece how
- * many orders it had.
- */
+/** Deletes all rows of a removed event piece by piece, and notes the end. Yields how many orders each piece had. */
 export async function* emptyEvent(db: Postgres, eventId: EventId): AsyncGenerator<number> {
   for (const table of eventTables) {
     for (let deleted = pieceSize; deleted === pieceSize; ) {

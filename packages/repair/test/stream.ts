@@ -2,9 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tally, TestRecord } from '@tally/testkit/processes/tally'
 import { onTestFinished } from 'vitest'
 
-/**
- * How many batches may be sent before they are counted: a growing backlog would take longer to count than a test may.
- */
+/** How many batches may be sent before they are counted: a larger backlog takes longer to count than a test may. */
 const mostAhead = 50
 
 /** Sends the records of `make`, one batch after another, until `stop`, which returns everything that was sent. */

@@ -16,10 +16,7 @@ const closelyMs = 50
 const waitMs = 250
 const lookEveryMs = 5
 
-/**
- * `in-sync`: both have one revision. `diverged`: Redis stays at another one. `timed-out`: Redis advances, but never had
- * the revision of a snapshot.
- */
+/** `in-sync`: one revision. `diverged`: Redis stays at another. `timed-out`: it advances, but never to a snapshot's. */
 export type Convergence = 'in-sync' | 'diverged' | 'timed-out'
 
 /**

@@ -36,10 +36,7 @@ select organization_id as id from organizations union select organization_id fro
 
 type Kinds = { event: EventId; organization: OrganizationId }
 
-/**
- * Ids that have a hash in Redis and are unknown to Postgres, page by page. Redis is read first: what is in it was in
- * Postgres before.
- */
+/** Ids that have a hash in Redis and no row in Postgres, page by page; Redis, which gets them last, is read first. */
 export async function* unknownInRedis<Kind extends keyof Kinds>(
   { db, redis, keys }: { db: Postgres; redis: ReadModelRedis; keys: RedisKeys },
   kind: Kind,

@@ -15,9 +15,7 @@ type Assets = { version: string; files: Map<string, Buffer> }
 const folder = join(import.meta.dirname, '../assets')
 let read: Assets | undefined
 
-/**
- * The scripts, styles and images of the area, read once per process. Their tests, which lie next to them, are `.ts`.
- */
+/** The scripts, styles and images of the area, read once per process. Their tests, next to them, are `.ts`. */
 function assets(): Assets {
   if (read !== undefined) return read
   const files = new Map<string, Buffer>()

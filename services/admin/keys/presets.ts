@@ -19,10 +19,7 @@ export const presets: { value: string; name: string; line: string; scopes: strin
   },
 ]
 
-/**
- * The form as its address fills it in: for one of them, bound to the event that is open, or as it was sent before
- * (signIn/formAgain.ts).
- */
+/** The form as its address fills it in: as it was sent (signIn/formAgain.ts), or a preset for the open event. */
 export function typedBefore(fields: Fields, events: ListedEvent[]): NewKeyTyped {
   const preset = presets.find(({ value }) => value === fields.for)
   if (preset === undefined)

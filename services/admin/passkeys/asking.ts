@@ -17,10 +17,7 @@ export function partyOf({ publicUrl }: FastifyRequest): { id: string; origin: st
   return { id: publicUrl.hostname, origin: publicUrl.origin }
 }
 
-/**
- * EdDSA, ES256 and RS256 (RFC 9053, RFC 8812). The library's own choice asks Node for more, which warns on stderr that
- * those are experimental.
- */
+/** EdDSA, ES256, RS256 (RFC 9053, 8812). The library asks Node for more, which warns of experimental ones. */
 export const algorithms = [-8, -7, -257]
 
 /** After a password, it is enough that somebody touches the authenticator. */
@@ -50,10 +47,7 @@ export async function askForNew(
   return JSON.stringify(options)
 }
 
-/**
- * What a browser needs to sign with one of the passkeys, as JSON; undefined if none can be used. A sign-in brings its
- * own challenge.
- */
+/** What a browser needs to sign with a passkey, as JSON; undefined without one. A sign-in brings its own challenge. */
 export async function askForSignature(
   { db }: AdminDeps,
   request: FastifyRequest,

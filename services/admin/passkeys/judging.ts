@@ -42,10 +42,7 @@ export async function judgeNew(judged: Judged, json: string): Promise<NewPasskey
   })
 }
 
-/**
- * Whether a browser signed with a passkey of the administrator, whose count is above that of its last use: else there
- * is a copy of it.
- */
+/** Whether a passkey of the administrator has signed, and its count is above its last one: else there is a copy. */
 export async function judgeSignature(judged: Judged, json: string): Promise<boolean> {
   const { verifyAuthenticationResponse } = await webAuthn()
   const known = await readKnownPasskeys(judged.tx, judged.administratorId)

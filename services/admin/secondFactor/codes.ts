@@ -12,10 +12,7 @@ export const newSecret = (): string => new Secret({ size: 20 }).base32
 /** The URI that an authenticator app reads from a QR code. */
 export const uriOf = (secret: string, email: string): string => totpOf(secret, email).toString()
 
-/**
- * The time step that a code belongs to; undefined if it is wrong. The step before and the one after are accepted too,
- * because clocks differ.
- */
+/** The time step that a code belongs to; undefined if wrong. Its neighbours are accepted, because clocks differ. */
 export function stepOf(secret: string, code: string, nowMs = Date.now()): number | undefined {
   if (!/^\d{6}$/.test(code)) return undefined
   const delta = totpOf(secret, '').validate({ token: code, timestamp: nowMs, window: 1 })

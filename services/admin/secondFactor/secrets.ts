@@ -11,10 +11,7 @@ const unreadable = () =>
     'The key that encrypts them is missing. Go back and enter a recovery code, or contact the team that runs Tally.',
   )
 
-/**
- * The secret of an administrator's app; undefined without a second factor. Throws a 503 if no key opens it: codes are
- * never skipped for that.
- */
+/** The secret of an administrator's app, or undefined. Throws a 503 if no key opens it: codes are never skipped. */
 export async function secretOf(
   { db, sealer }: Pick<AdminDeps, 'db' | 'sealer'>,
   administratorId: string,

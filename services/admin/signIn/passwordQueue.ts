@@ -11,10 +11,7 @@ export const strangerAt = ({ ip }: FastifyRequest): Asker => ({
   from: networksOf(ip)[0] ?? ip,
 })
 
-/**
- * Hashes at once, of Node's four threads; a new connection to Postgres needs one as well, and would time out behind a
- * burst of sign-ins.
- */
+/** Hashes at once, of Node's four threads: a new connection to Postgres needs one too, also in a burst of sign-ins. */
 const mostAtOnce = 2
 /** Of each kind. Two hashes at once take 0.16 s on two cores, so that the last one waits for about 1 s. */
 const mostWaiting = 10

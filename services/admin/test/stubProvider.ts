@@ -3,9 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/**
- * What a provider says of its one user; a function of the request's parameters, because some claims must be asked for.
- */
+/** What a provider says of its one user; of the request's parameters, because some claims must be asked for. */
 export type Behaviour = {
   idToken: (asked: URLSearchParams) => object
   /** Absent: the provider has no userinfo endpoint. */

@@ -3,10 +3,7 @@ import type { FeedRecord, Position } from '../record.ts'
 import { festivalDay, organizationRecord, type Run } from './calendar.ts'
 import { type Evening, simulateEvening } from './evening.ts'
 
-/**
- * `evenings` 0 means endless. `orders` are those of one evening, over all organizations. A run that was sent up to
- * `from` goes on there.
- */
+/** `evenings` 0 means endless. `orders`: of one evening, over all organizations. `from`: where an earlier run ended. */
 export type Simulation = Run & { evenings: number; from?: Position }
 
 /**

@@ -71,9 +71,6 @@ export function createRound<Head extends HeadRevision<string>>(
   }
 }
 
-/**
- * The noted revision, if it is above `revision`: Postgres has lost it. A lower one means nothing, because a shard's
- * hash can go back too.
- */
+/** The noted revision, if above `revision`: Postgres has lost it. A lower one means nothing: a hash can go back too. */
 const aboveOr = (revision: number, noted: string | null): number =>
   Number(noted ?? -1) > revision ? Number(noted) : -1

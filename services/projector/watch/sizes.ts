@@ -39,9 +39,7 @@ export class Sizes {
     this.deps = deps
   }
 
-  /**
-   * Measures if a minute has passed, or at once if many events are left; throws if Redis or Postgres does not answer.
-   */
+  /** Measures if a minute has passed, or at once if many events are left; throws if Redis or Postgres is down. */
   async step(assigned: TopicPartition[]): Promise<void> {
     const { db, organizationsTopic, metrics } = this.deps
     if (performance.now() < this.nextMs) return

@@ -14,9 +14,7 @@ export const tagOf = (hash: Hash): string => ownText(`W/"${hash.digest('base64ur
 /** What proxies append to a tag when they compress an answer, before the quote that ends it. */
 const suffixed = /(?:--?|;)(?:gzip|br|zstd|deflate)"$/
 
-/**
- * Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2), and with suffixes.
- */
+/** Whether an If-None-Match header matches: weak comparison, with lists, `*` (RFC 9110, 13.1.2) and suffixes. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true
   if (ifNoneMatch.trim() === '*') return true

@@ -1,7 +1,4 @@
-/**
- * The paths that have a GET route, to answer requests with another method: the router knows only the methods that were
- * registered.
- */
+/** The paths with a GET route, to answer requests with another method: the router knows only registered methods. */
 export function knownPaths() {
   const patterns: RegExp[] = []
   return {

@@ -6,10 +6,7 @@ import { rememberLast } from '../http/remember.ts'
 import { cork } from './cork.ts'
 import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 
-/**
- * `import … from 'node:http'` would evaluate every export, and the getter of `WebSocket` loads undici: 30 ms of a
- * start.
- */
+/** `import … from 'node:http'` evaluates every export, and that of `WebSocket` loads undici: 30 ms of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Where the answer to a request goes: one of the two is called, once, after `ask` has returned. */

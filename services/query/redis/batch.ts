@@ -108,10 +108,7 @@ export class EventWaiter extends Waiter<EventVersion | undefined> {
 
 /** What a poll is about: its place in the rate limit, and whether its answer still holds. */
 export type PollOf = { organization: AskedOrganization; event: AskedEvent }
-/**
- * Gets what a batch read for a poll, the one at `index` of those that were taken together; each undefined if Redis did
- * not answer.
- */
+/** Gets what a batch read for a poll, the one at `index` of its requests; each undefined if Redis did not answer. */
 export type OnPolled = (
   index: number,
   taken: Taken | undefined,

@@ -5,13 +5,9 @@ import { deadline, isRefusedWrite, type RedisClient } from '@tally/platform'
  * tracks whether Redis accepts writes: if not, nothing is published, and its documents grow old.
  */
 export type Breaker = {
-  /**
-   * The call's result; undefined if the breaker is open, the call fails, or it takes too long, counted from `sinceMs`.
-   */
+  /** The call's result; undefined if the breaker is open, or the call fails or is too slow, counted from `sinceMs`. */
   attempt<Result>(call: () => Promise<Result>, sinceMs?: number): Promise<Result | undefined>
-  /**
-   * Calls `late` once Redis has taken too long since `sinceMs`; returns a function that cancels it (false: too late).
-   */
+  /** Calls `late` once Redis has taken too long since `sinceMs`; returns what cancels it (false: too late). */
   deadline(sinceMs: number, late: () => void): () => boolean
   /** While it is open, Redis is not asked: it was too slow, and has not answered a ping since. */
   isOpen(): boolean

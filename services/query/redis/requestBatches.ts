@@ -55,9 +55,7 @@ export type RequestBatches = {
   ): Promise<Reply>
   /** A shard's hash with the published revision of this event. */
   shard(shard: number, id: EventId): Promise<ShardHash>
-  /**
-   * The revision and epoch of an event's hash, read after its shard's hash of the same batch; undefined without a hash.
-   */
+  /** The revision and epoch of an event's hash, read after its shard's in the same batch; undefined without a hash. */
   event(id: EventId, shard: number): Promise<EventVersion | undefined>
 }
 
@@ -77,10 +75,7 @@ const largeBatch = 32
 /** How long a small batch, or any in a cluster, waits for an earlier one: many times what Redis takes. */
 const holdMs = 5
 
-/**
- * Consecutive batches that must be too slow before Redis is no longer asked: a single one may be a hiccup of this
- * machine.
- */
+/** So many batches in a row must be too slow before Redis is no longer asked: one may be a hiccup of this machine. */
 const mostLate = 2
 
 /** Of how many organizations and events the keys are kept; what is evicted and asked for again is made again. */

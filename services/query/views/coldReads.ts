@@ -5,10 +5,7 @@ import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { Asked } from './answers.ts'
 import type { Memory } from './memory.ts'
 
-/**
- * An id that Postgres does not know costs one query per second; with the time that takes, a new event is found within 1
- * s.
- */
+/** An id that Postgres does not know costs a query per second; a new event is found within 1 s all the same. */
 const unknownMs = 800
 const rememberedUnknown = 20_000
 

@@ -10,10 +10,7 @@ const touchEvery = 8
 /** How many entries of menus, days and areas it keeps of the records of events; about 150 bytes each. */
 const rememberedEntries = 100_000
 
-/**
- * `epoch`: of the watermark. `changes` counts the times that it was replaced in place. `isKept`: whether the memory
- * still has it.
- */
+/** `epoch`: of the watermark. `changes`: how often it was replaced in place. `isKept`: the memory still has it. */
 export type Remembered = {
   head: KnownHead
   asOfMs: number | null

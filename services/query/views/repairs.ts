@@ -1,10 +1,7 @@
 import type { EventId } from '@tally/contract'
 import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/publication'
 
-/**
- * Whole events may be large, so few are composed at once. An event that does not fit in the queue is repaired at the
- * next request for it.
- */
+/** Whole events may be large, so few are composed at once. One that finds the queue full waits for its next request. */
 const atOnce = 2
 const mostWaiting = 100
 
