@@ -44,7 +44,7 @@ function personRow(person: Administrator, session: Session, csrf: string): Html 
   const isOwn = administratorId === session.administratorId
   return html`<tr>
 <td data-label="E-mail">${email}${isOwn ? html` <span class="badge good">you</span>` : ''}${isPlatform ? html` <span class="badge">platform team</span>` : ''}</td>
-<td data-label="Second factor">${hasSecondFactor ? 'yes' : 'no'}</td>
+<td data-label="2nd factor">${hasSecondFactor ? 'yes' : 'no'}</td>
 <td data-label="Since">${moment(createdAt)}</td>
 <td>${mayRemove(person, session) ? html`<form method="post" action="/account/people/${administratorId}/remove">${csrfField(csrf)}<button class="danger" aria-label="Remove ${email}">Remove</button></form>` : ''}</td></tr>`
 }
