@@ -6,10 +6,7 @@ const quiet = ['--disable-background-networking', '--disable-component-update', 
 const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet]
 let opened: Promise<Browser> | undefined
 
-/**
- * A new visitor in the browser of all files of a test worker, which ends with it: a start takes seconds of the
- * processor. A file closes the contexts that it opens. The first time Chromium may have to be installed.
- */
+/** A new visitor in the browser that all files of a worker share. A file closes its contexts. May install Chromium. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   opened ??= chromiumPath(line => void process.stderr.write(`${line}\n`)).then(executablePath =>
     chromium.launch({ executablePath, args }),

@@ -24,10 +24,7 @@ export type Fixture = {
   close(): Promise<void>
 }
 
-/**
- * All of Tally with the administration area, for the tests of one file. `prepare` runs before the first one; who visits
- * it in a test leaves after that test, as each open page takes its share of the processor.
- */
+/** All of Tally with the administration area, for a file. `prepare` runs first; a test's visitors leave after it. */
 export function useFixture(prepare: (fixture: Fixture) => Promise<unknown>): Fixture {
   const fixture = { contexts: [] as BrowserContext[] } as Fixture
   let kept = 0

@@ -1,7 +1,4 @@
-/**
- * What Chrome 90, Safari 14.1 and Firefox 90 lack and a script may be tempted to use, as a script that takes it away
- * from a newer Chromium. Features of CSS cannot be taken away: oldBrowser.unit.test.ts reads the style sheets.
- */
+/** A script that takes away what Chrome 90, Safari 14.1 and Firefox 90 lack. CSS: oldBrowser.unit.test.ts. */
 export const oldBrowser = `
   for (const [of, ...names] of [
     [AbortSignal, 'timeout', 'any'],

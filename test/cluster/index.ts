@@ -29,10 +29,7 @@ const redises = {
 }
 const redisNames = { cluster: 'a Redis Cluster with replicas', sentinel: 'Redis with Sentinel' }
 
-/**
- * Starts three Kafka brokers (replication 3, min.insync 2), Redis with replicas, a Postgres with a streaming standby,
- * and PgBouncer. If one cannot be started, the others are stopped again. They end with this process.
- */
+/** Starts three Kafka brokers (min.insync 2), Redis with replicas, Postgres with a standby, PgBouncer; or none. */
 export async function startCluster({ redis: kind, ...options }: ClusterWanted): Promise<Cluster> {
   const started: Stoppable[] = []
   const stop = async () => {

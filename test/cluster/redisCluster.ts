@@ -29,11 +29,7 @@ export type RedisClusterOptions = PartOptions & {
   announces?: string
 }
 
-/**
- * Starts a Redis Cluster of three masters, each with a replica if `hasReplicas`, on 127.0.0.1, which keeps nothing;
- * returns once each node says that all slots are served. The bus ports are free ones too, so that several clusters can
- * run side by side.
- */
+/** Starts a Redis Cluster of three masters that keeps nothing; returns once all nodes say that all slots are served. */
 export async function startRedisCluster({
   hasReplicas,
   tls,

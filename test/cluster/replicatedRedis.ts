@@ -17,10 +17,7 @@ export type ReplicatedRedis = {
   stop: () => Promise<void>
 }
 
-/**
- * A node on 127.0.0.1, the user that may do anything there, if that is not everybody, and the certificate authority of
- * a node that speaks TLS.
- */
+/** A node on 127.0.0.1, its user if not everybody may do all, and the certificate authority if it speaks TLS. */
 export type RedisNode = { port: number; username?: string; password?: string; ca?: Buffer | undefined }
 
 /** The user as which replicas read from their master; a master that locks it has no replica. */

@@ -5,11 +5,7 @@ import { goProgram, oasdiff } from '#infra/install/goPrograms.ts'
 const root = join(import.meta.dirname, '../..')
 const document = 'packages/contract/openapi.json'
 
-/**
- * Compares the recorded OpenAPI document with its previous version in git and prints what breaks clients. Returns the
- * exit code: 0 nothing breaks, or there is no previous version in this clone; 1 something does; 2 not compared, because
- * oasdiff could not be had.
- */
+/** Compares the OpenAPI document with its version before. Returns 0 if nothing breaks, 1 if so, 2 without oasdiff. */
 export async function findBreaking(): Promise<number> {
   const base = (await previousVersion(root)) ?? (await deepened())
   if (base === undefined) {
@@ -31,10 +27,7 @@ export async function findBreaking(): Promise<number> {
   }
 }
 
-/**
- * The commit of `checkout` that holds the version of the document before the one in the working tree: HEAD if that was
- * changed since, otherwise the last commit before the document's last change. Undefined if the clone has none.
- */
+/** The commit with the version of the document before this one: HEAD or before its last change; undefined if none. */
 export async function previousVersion(checkout: string): Promise<string | undefined> {
   const git = async (...args: string[]) => (await tryRun('git', args, { cwd: checkout }))?.trim()
   const changes = (await git('log', '--format=%H', '-2', '--', document))?.split('\n') ?? []

@@ -5,10 +5,7 @@ import { npmPackages } from '#infra/install/npmPackages.ts'
 /** Finds an installed program of test/contract/tools, or a module of it. */
 export type Tools = { program: (name: string) => string; load: (name: string) => unknown }
 
-/**
- * Installs the tools once into .local, with the versions and under the integrity of test/contract/tools. They are not
- * among the dependencies of the checkout, because `npm start` does not need their 260 packages.
- */
+/** Installs the tools of test/contract/tools into .local: `npm start` does not need their 260 packages. */
 export async function installTools(): Promise<Tools> {
   const folder = await npmPackages('contract-tools', join(import.meta.dirname, 'tools'), console.error)
   const required = createRequire(join(folder, 'package.json'))

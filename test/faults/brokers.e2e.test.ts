@@ -69,10 +69,7 @@ const text = ({ usualMs, delayMs, asOfAgeMs }: ReturnType<typeof figures>) =>
 
 type Answer = { atMs: number; orders: number; asOfMs: number }
 
-/**
- * Sends orders of a festival, one after the other, and asks for its figures, both until `stop`. Each order is sent
- * together with one of a festival in each partition of `others`.
- */
+/** Sends orders of a festival, each with one in each partition of `others`, and asks for its figures, until `stop`. */
 async function watchFestival(partition: number, others: number[] = []) {
   const festival = festivalOf(partition, partitions)
   const festivals = [...others.map(other => festivalOf(other, partitions)), festival]

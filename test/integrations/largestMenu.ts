@@ -5,10 +5,7 @@ import { localFolder } from '#infra/folder.ts'
 /** A file of a guide's program, the text that is its menu, and what stands there instead. */
 export type MenuOf = { file: string; menu: RegExp; largest: string; more?: [string, string] }
 
-/**
- * Each program of docs/guides/producers with the largest menu that Tally takes: 2,000 items, whose names and categories
- * are 200 characters that are not ASCII (1.7 MB).
- */
+/** The programs of docs/guides/producers with the largest menu: 2,000 items of 200 characters, not ASCII (1.7 MB). */
 export const largestMenus = {
   Node: {
     file: 'sendOrders.mjs',

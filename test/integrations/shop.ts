@@ -87,11 +87,7 @@ export async function createEvent(sql: Client, organizationId: string, items: nu
 /** The name that no record may hold; it is in every column of the shop that Tally does not need. */
 export const customer = `Ada Lovelace ${randomBytes(4).toString('hex')}`
 
-/**
- * Takes an order of one to three lines in one transaction; some lines give back, with a quantity or a price below zero.
- * Every other time constraints are made immediate before the lines are there, as Django's `loaddata` does. Returns the
- * order's id.
- */
+/** Takes an order of 1 to 3 lines, some giving back; each second time constraints are immediate. Returns its id. */
 export async function takeOrder(sql: Client, { eventId }: Festival, status = 'Paid'): Promise<string> {
   const lines = Array.from({ length: randomInt(1, 4) }, (_, at) => ({
     position: at + 1,

@@ -1,10 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/**
- * The tests of `npm run test:integrations`. They download programs of others, some of them hundreds of megabytes, so
- * `npm test` does not run them. One file at a time: each starts a JVM or a compiler of its own.
- */
+/** `npm run test:integrations`: apart because of large downloads; one at a time, as each starts a JVM or a compiler. */
 export default defineConfig({
   root: join(import.meta.dirname, '../..'),
   test: {

@@ -27,10 +27,7 @@ export type Found = {
   trace: string[]
 }
 
-/**
- * Makes sure that Spin and a C compiler are installed; as root on Debian, installs them. Otherwise throws one line that
- * says what to install.
- */
+/** Makes sure that Spin and a C compiler are there: installs them as root on Debian, else throws what to install. */
 export async function requireSpin(log: (line: string) => void = () => {}): Promise<void> {
   const isProgram = async (program: string, ...args: string[]) => (await tryRun(program, args)) !== undefined
   const wanted = [
@@ -98,10 +95,7 @@ function read(output: string) {
   }
 }
 
-/**
- * The lines of an execution, without those of successful settlings (the model restores the state after them) and
- * without lines repeated in a row.
- */
+/** The lines of an execution without successful settlings (the model restores the state after them) and repeats. */
 function linesOf(output: string): string[] {
   const lines = output
     .split('\n')

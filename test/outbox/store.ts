@@ -5,10 +5,7 @@ import { type Written, writtenBy } from './shopDatabase.ts'
 
 type Fields = Record<string, unknown>
 
-/**
- * Stores a record in the tables of the shop as a till would, in a transaction that is rolled back, and returns what the
- * outbox wrote of it last. Values go to Postgres as they are: it throws what Postgres refuses.
- */
+/** Stores a record as a till would, rolled back; returns what the outbox wrote last. Throws what Postgres refuses. */
 export async function storeRecord(sql: Client, type: RecordType, record: Fields): Promise<Written> {
   await sql.query('begin')
   try {

@@ -10,10 +10,7 @@ export type Scenario = {
   data: (path: string) => Promise<any>
 }
 
-/**
- * Sends a festival's records in the given order, compares every answer about it with the oracle's, and returns a
- * function for single answers. `waves` are sent one after the other; each changes what is already counted.
- */
+/** Sends a festival's records, in `waves`, compares every answer with the oracle's, and returns a way to ask more. */
 export async function runScenario(
   tally: Tally,
   festival: Festival,

@@ -1,10 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: what the columns are, the statements say
 type Sql = { query: (text: string, values: unknown[]) => Promise<{ rows: any[] }> }
 
-/**
- * What Tally must answer for an event of one day, counted by SQL over tables of orders, refunds and their lines, such
- * as those of a shop, as docs/records.md (Counting) defines it. It knows nothing of versions, records or the outbox.
- */
+/** What Tally must answer for an event of one day, by SQL over tables of a shop (docs/records.md, Counting). */
 export async function figuresOf(sql: Sql, eventId: string) {
   const kpis = await sql.query(
     `${confirmed}

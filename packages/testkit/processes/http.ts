@@ -12,10 +12,7 @@ export type Reply = {
 
 export type Ask = { method?: string; headers?: Record<string, string | string[]>; token?: string | undefined }
 
-/**
- * Idle connections end long before the server ends them after 72 s: a request on one that the server is just ending
- * fails, as RFC 9112 (9.3.1) says, and a server that gets no processor for a second may end one that has a request.
- */
+/** Ends idle connections long before the server does (72 s), which may fail a request just then (RFC 9112, 9.3.1). */
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: 30_000 })
 
 /** One request with the path byte for byte as given, unlike fetch; redirects are not followed. `token`: X-Api-Key. */

@@ -3,10 +3,7 @@ import type { Postgres } from '@tally/platform'
 import { migrate, openPostgres } from '@tally/schema'
 import { sql } from 'kysely'
 
-/**
- * Creates a database with the schema, and the roles of the services, on a server. Nothing is connected to it: Postgres
- * copies a database only then.
- */
+/** A database with the schema and the roles of the services; nothing is connected to it, so Postgres can copy it. */
 export async function createMigrated(server: string): Promise<{ name: string; drop: () => Promise<void> }> {
   await makeRoles(server)
   const name = `migrated_${randomBytes(8).toString('hex')}`

@@ -2,10 +2,7 @@ import { fastify } from 'fastify'
 import { Redis } from 'ioredis'
 import { report, setting } from './report.ts'
 
-/**
- * The least that an answer from Redis can cost: bare fastify, one GET of the question's whole body for each request; no
- * API key, no limit, no choice. The client pipelines by itself, as Tally's does.
- */
+/** The least that an answer of Redis costs: bare fastify, one GET of the body; the client pipelines as Tally's. */
 const redis = new Redis(setting('REDIS_URL'), { enableAutoPipelining: true })
 const prefix = setting('REDIS_KEYS')
 const app = fastify()

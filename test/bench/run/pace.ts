@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/**
- * Calls `send` with the numbers that are due, from `first` up to but without `end`, so that there are `perSecond` of
- * them, as far as the timer allows (about 1 ms); until there were `total`, or the signal aborts.
- */
+/** Calls `send` with the numbers due, from `first` up to `end`, at `perSecond`, until `total` or the signal aborts. */
 export async function atPace(
   perSecond: number,
   {

@@ -16,11 +16,7 @@ export type Surroundings = {
   throwIfGone: () => void
 }
 
-/**
- * Waits until the last day of every event is answered right and returns the moment (epoch milliseconds). While one is
- * not, that one alone is asked again every 20 ms, which costs next to nothing. Throws where everything is counted and
- * an answer is wrong all the same.
- */
+/** Waits until each event's last day is answered right; returns when. Throws if all is counted and one is wrong. */
 export async function untilRight(count: Count, asked: Asked, around: Surroundings): Promise<number> {
   for (;;) {
     const questions = questionsOf(count, 'lastAnswers')

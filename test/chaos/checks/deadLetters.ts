@@ -28,10 +28,7 @@ export async function checkDeadLetters({ system, feeding, wrongs }: Checking): P
     wrongs.add('only a bad record is a dead letter', `foreign: ${foreign.slice(0, 20)} (${foreign.length})`)
 }
 
-/**
- * Reads all topics again: the dead letters' offsets must be exactly those of the bad records, including those that are
- * in Kafka twice because it was killed before it acknowledged them. Returns their number.
- */
+/** Reads all topics again: dead letters have exactly the offsets of bad records, repeats too. Returns how many. */
 export async function checkDeadLetterOffsets({ system, wrongs }: Checking): Promise<number> {
   const { deadLetters, ...sources } = topicNames(prefix)
   const bad = new Set<string>()

@@ -4,10 +4,7 @@ import { type Fault, type FaultTools, last } from '../run/fault.ts'
 import { appliedOffsets, missingIn } from '../system/appliedOffsets.ts'
 import type { ClusterSystem } from '../system/clusterSystem.ts'
 
-/**
- * The loss of a machine. In half of all cases it comes back under load, otherwise not before the next fault: all
- * answers must be right without it.
- */
+/** The loss of a machine: half of them come back under load, others before the next fault. All is right meanwhile. */
 type Loss = (system: ClusterSystem, random: Random, tools: FaultTools) => Promise<void>
 
 /** Kills a broker, or cuts it off: its connections stay open, and nothing answers. */

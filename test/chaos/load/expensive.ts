@@ -4,10 +4,7 @@ import type { Random } from './random.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/**
- * An event with the longest lists that docs/records.md allows (but few days, because the answers of each day are
- * compared), orders of 500 lines, 200 refunds of 500 lines each for one order, and a final change of the time zone.
- */
+/** An event with the longest lists that docs/records.md allows, but few days: the answers of each are compared. */
 export function expensiveRecords(festival: Festival, random: Random): TestRecord[] {
   const days = numbers(6)
   const event = (version: number, timeZone: string) =>

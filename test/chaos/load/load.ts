@@ -99,10 +99,7 @@ const contradicting = ({ value, ...record }: TestRecord): TestRecord => ({
   value: { ...value, totalAmount: value.totalAmount + 1 },
 })
 
-/**
- * An order from its beginning to its end: paid, perhaps with a returned cup, perhaps refunded once or twice, less a
- * fee, perhaps a refund that failed and was taken back, perhaps changed or cancelled.
- */
+/** An order from its beginning to its end: paid, perhaps refunded in one of several ways, changed or cancelled. */
 function storyOf(random: Random, festival: Festival): TestRecord[] {
   const pending = festival.order({
     status: 'Pending',

@@ -13,10 +13,7 @@ type Spaces = {
   bytes: number
 }
 
-/**
- * Sends a record of spaces from a separate process. Compressing half a gigabyte takes seconds in which that process
- * does nothing else, and Tally reaches its servers through links of the fault run's process.
- */
+/** Sends a record of spaces from another process: compressing takes seconds, in which our links would pass nothing. */
 export async function sendSpaces(spaces: Spaces): Promise<void> {
   await promisify(execFile)(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(spaces)])
 }

@@ -1,10 +1,6 @@
 import type { Changes } from '@tally/testkit/servers/relay'
 
-/**
- * A Kafka broker tells its clients its own address. For a relay in front of it: replaces that address in the broker's
- * answers by `host` and the relay's port, so that clients connect through the relay. `host` has as many letters as
- * 127.0.0.1.
- */
+/** For a relay in front of a broker: replaces its own address in answers by `host`, as long as it, and the port. */
 export function advertise(host: string, brokerPort: number): Changes {
   const own = addressOf('127.0.0.1', brokerPort)
   return { toClient: (bytes, relayPort) => replaceAll(bytes, own, addressOf(host, relayPort)) }

@@ -5,10 +5,7 @@ import type { Installation } from './installation.ts'
 /** Called after the test, in reverse order. */
 export type Undo = (step: () => unknown) => void
 
-/**
- * One thing that is broken in an installation. `make` breaks it and returns the settings that lead there, if they
- * differ; `line` is the only one that is not ok then, with its state.
- */
+/** A fault of an installation: `make` causes it and returns settings that differ; `line` alone is not ok then. */
 export type Break = {
   line: string
   what: string

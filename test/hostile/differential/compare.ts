@@ -48,10 +48,7 @@ async function differences(address: string, known: Known, conversation: Conversa
   ]
 }
 
-/**
- * A client that still sends when the server has closed may lose answers that have arrived already: it tries again. A
- * server that resets connections on its own does so each time.
- */
+/** A client that still sends at a close may lose answers: it tries again. A server's own resets come each time. */
 async function untilWhole(send: () => Promise<Seen>): Promise<Seen> {
   let seen = await send()
   for (let tries = 1; seen.isTorn && tries < 5; tries += 1) seen = await send()
