@@ -27,7 +27,7 @@ export async function findBreaking(): Promise<number> {
   }
 }
 
-/** The commit with the version of the document before this one: HEAD or before its last change; undefined if none. */
+/** The commit with the document's version before: HEAD if it was changed, else before its last change, if any. */
 export async function previousVersion(checkout: string): Promise<string | undefined> {
   const git = async (...args: string[]) => (await tryRun('git', args, { cwd: checkout }))?.trim()
   const changes = (await git('log', '--format=%H', '-2', '--', document))?.split('\n') ?? []

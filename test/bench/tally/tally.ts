@@ -37,7 +37,7 @@ export type RunningTally = {
   stop: () => Promise<void>
 }
 
-/** Starts Tally over a data set, until it has its partitions. Without a `database` it gets one, dropped by `stop`. */
+/** Starts Tally over a data set, and waits for its partitions. Without a `database`, `stop` drops its own. */
 export async function startTally(bench: Bench, data: DataSet, database?: Database): Promise<RunningTally> {
   const releases: (() => Promise<unknown>)[] = []
   const stop = async () => {
