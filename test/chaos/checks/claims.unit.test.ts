@@ -1,3 +1,4 @@
+import { presentOrder } from '@tally/testkit/oracle/present'
 import { newFestival } from '@tally/testkit/records/festival'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openBook } from './book.ts'
@@ -75,14 +76,9 @@ test('an order may be shown in any state from the one that asOf claims on', () =
   const cancelled = { ...paid, value: { ...paid.value, version: 2, status: 'Cancelled' } }
   const refund = sagra.refund({ orderId: paid.value.orderId })
   const { say, rules } = runOf([sagra.event(), 900], [paid, 800], [refund, 700], [cancelled, 600])
-  const { orderId, eventId: _, version: __, ...same } = paid.value
-  const shown = (status: string, effectiveAmount: number) => ({
-    ...same,
-    id: orderId,
-    status,
-    effectiveAmount,
-  })
-  const path = `/orders/${orderId}`
+  const shown = (status: string, effectiveAmount: number) =>
+    presentOrder({ order: { ...paid.value, status }, effective: 100 * effectiveAmount })
+  const path = `/orders/${paid.value.orderId}`
   say(path, ago(750), shown('Paid', 27.5))
   say(path, ago(750), shown('Paid', 15))
   say(path, ago(650), shown('Paid', 15))
