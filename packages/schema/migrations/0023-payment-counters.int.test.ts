@@ -6,7 +6,6 @@ import {
   noRefunds,
   readCounters,
   scanOrders,
-  storeOrders,
   storeRefundSums,
 } from '@tally/figures'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
@@ -42,8 +41,19 @@ async function writeAsBefore(db: Kysely<never>, { orders = [], refunded = {} }: 
     refunds: { ...noRefunds, amount },
   }))
   if (sums.length > 0) await storeRefundSums(sums).execute(db)
-  await storeOrders(orders)?.execute(db)
+  if (orders.length > 0) await storeAsBefore(orders).execute(db)
 }
+
+/** As `storeOrders`, but only what payments are counted from: later columns do not exist at each step. */
+const storeAsBefore = (orders: Order[]) => sql`
+insert into orders (event_id, order_id, version, status, day_id, area_id, ordered_at, payment_method, total_cents, lines)
+select "eventId", "orderId", version, status, "dayId", "areaId", "orderDateTime", "paymentMethod", "totalAmount", '[]'
+from json_to_recordset(${JSON.stringify(orders)}) as orders ("eventId" uuid, "orderId" text, version bigint,
+  status order_status, "dayId" int, "areaId" int, "orderDateTime" bigint, "paymentMethod" text, "totalAmount" bigint)
+on conflict (event_id, order_id) do update
+set (version, status, day_id, area_id, ordered_at, payment_method, total_cents, lines) = row(excluded.version,
+  excluded.status, excluded.day_id, excluded.area_id, excluded.ordered_at, excluded.payment_method,
+  excluded.total_cents, excluded.lines)`
 
 /** The payments that are counted, and those that the stored orders state; without rows of zeros. */
 async function payments(): Promise<{ counted: string[]; stated: string[] }> {
@@ -120,7 +130,9 @@ test('payments are exact while a projector of the version before writes, at each
   await sql`delete from orders where order_id = 'E'`.execute(db)
   await expectExact()
 
-  expect(await migrate(db, { contracts: true })).toEqual(['0025-contract-payment-triggers'])
+  expect(await migrate(db, { contracts: true })).toEqual([
+    expect.stringContaining('-contract-payment-triggers'),
+  ])
   await countNewOrders(db, [order('I')])
   await expectExact()
 })
