@@ -8,8 +8,9 @@ type Write = typeof process.stderr.write
  * log itself does not go through these streams.
  */
 export function logOutput(logger: Logger): void {
-  // Node's own listener prints.
+  // Node's own listener prints, apart from the kinds that the program has turned off.
   process.removeAllListeners('warning').on('warning', (warning: Error & { code?: string }) => {
+    if (process.execArgv.includes(`--disable-warning=${warning.name}`)) return
     logger.warn({ warning: warning.name, code: warning.code }, warning.message)
   })
   process.stdout.write = writeTo(text => logger.info({ stream: 'stdout' }, text))

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { logOutput } from './processOutput.ts'
@@ -13,13 +12,14 @@ test('what Node and libraries print becomes lines of the log, a text of several 
     for (const listener of before.warning) process.on('warning', listener)
   })
   const lines: string[] = []
+  process.execArgv.push('--disable-warning=ExperimentalWarning')
+  onTestFinished(() => void process.execArgv.pop())
   logOutput(pino({ level: 'debug' }, { write: line => void lines.push(line) }))
 
-  const warned = once(process, 'warning')
+  process.emitWarning('turned off', 'ExperimentalWarning')
   process.emitWarning('two\nlines', { type: 'DeprecationWarning', code: 'DEP9999' })
   stderr.write('[ioredis] Unhandled error event: Error: x\n    at y\n')
   await new Promise(done => void stdout.write(Buffer.from('bytes\n'), () => done(undefined)))
-  await warned
 
   expect(lines.map(line => JSON.parse(line))).toMatchObject([
     { level: 40, stream: 'stderr', msg: '[ioredis] Unhandled error event: Error: x\n    at y' },
