@@ -1,5 +1,6 @@
-const longestMs = 30_000
-
-/** Milliseconds before the next attempt: 1, 2, 4 … 30 s, and up to half longer: screens must not come back at once. */
+/**
+ * Milliseconds before the next attempt: 1, 2, 4, then 5 s, each up to half longer, so that all screens of a hall do not
+ * come back at once, and each soon after the network.
+ */
 export const backoffMs = (attempts, random = Math.random()) =>
-  Math.min(longestMs, 1_000 * 2 ** attempts) * (1 + random / 2)
+  Math.min(5_000, 1_000 * 2 ** attempts) * (1 + random / 2)
