@@ -7,7 +7,7 @@ import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 const slowMs = 5_000
 const lateMs = 30_000
 
-const mend = 'start or mend the projectors: tally offsets, and their /readyz, say what holds them up'
+const mend = 'see group and transactions; tally offsets and /readyz of the projectors say what holds them up'
 
 /** Whether every shard is counted up to now, by the database's clock. `shards`: how many Kafka has; 0 if it is down. */
 export async function checkAsOf(

@@ -142,6 +142,7 @@ export const kafkaBreaks: Break[] = [
   {
     line: 'fail asOf',
     what: 'shards that no projector has read for a minute',
+    says: /see group and transactions/,
     make: async of => (await of.otherTopics('-1 minute')).settings,
   },
 ]
