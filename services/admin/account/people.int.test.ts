@@ -49,6 +49,38 @@ test('who is removed is signed out at once, and can be invited again', async () 
   expect((await invite(visitor, email)).statusCode).toBe(201)
 })
 
+test('of two who remove each other at once one stays, and an invitation of the other does nothing', async () => {
+  const { visitor, email: own } = await signedIn(fixture)
+  const email = newAddress()
+  const link = linkIn((await invite(visitor, email)).body)
+  const colleague = newVisitor(fixture.app)
+  await colleague.post(link, { password: 'a password of my own choice' }, { from: link })
+  await colleague.signIn(email, 'a password of my own choice')
+  for (const one of [visitor, colleague]) await one.get(people)
+  const invited = newAddress()
+  const [first, others] = await fixture.db.transaction().execute(async tx => {
+    await sql`select from administrators where email in (${own}, ${email}) for update`.execute(tx)
+    const first = remove(visitor, email)
+    await waiting(1)
+    const others = [remove(colleague, own), invite(colleague, invited).then(reply => reply.statusCode)]
+    await Promise.race([waiting(3), others[1]])
+    return [[first], others] as const
+  })
+  expect(await Promise.all([...first, ...others])).toEqual([303, 404, 404])
+  expect((await listAdministrators(fixture.db)).map(one => one.email)).not.toContain(invited)
+  expect((await visitor.get(people)).statusCode).toBe(200)
+})
+
+/** Resolves when so many statements wait for a lock. */
+const waiting = (count: number) =>
+  expect
+    .poll(async () => {
+      const { rows } = await fixture.run(sql`
+select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+      return rows.length
+    })
+    .toBe(count)
+
 test('nobody removes themselves, the platform team, or somebody of another organization', async () => {
   const { visitor, email, organizationId } = await signedIn(fixture)
   const platform = newAddress()

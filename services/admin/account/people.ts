@@ -1,4 +1,5 @@
 import {
+  type Administrator,
   AdministratorError,
   beginReset,
   createAdministrator,
@@ -9,7 +10,9 @@ import {
   note,
   removeAdministrator,
 } from '@tally/access'
+import type { Tx } from '@tally/platform'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { type Fields, formFields, parseOr400, textOf } from '../http/forms.ts'
@@ -27,7 +30,7 @@ const params = z.object({ administratorId: z.uuid() })
 
 /** The administrators of an organization: list, invite by a link, remove. */
 export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
-  const { db, allowsPasswords, recall } = deps
+  const { db, allowsPasswords } = deps
   const peopleOf = (request: FastifyRequest) => listAdministrators(db, sessionOf(request).organizationId)
 
   async function show(request: FastifyRequest, reply: FastifyReply, typed: Fields, mistake?: string) {
@@ -47,7 +50,6 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     const fields = formFields(request)
     const email = emailShape.safeParse(textOf(fields, 'email')).data
     if (email === undefined) return show(request, reply.code(400), fields, 'This is not an e-mail address.')
-    if ((await peopleOf(request)).length >= mostPeople) throw tooManyPeople()
     const invited = await invite(request, email)
     if ('mistake' in invited) return show(request, reply.code(409), fields, invited.mistake)
     if (!allowsPasswords) return reply.redirect('/account/people', 303)
@@ -60,6 +62,20 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     })
   })
 
+  /** Runs one change of an organization's people at a time; 404 if who makes it was removed meanwhile. */
+  const changePeople = <Result>(
+    request: FastifyRequest,
+    change: (tx: Tx, people: Administrator[]) => Promise<Result>,
+  ): Promise<Result> =>
+    db.transaction().execute(async tx => {
+      const { organizationId, administratorId } = sessionOf(request)
+      const lock = `tally people of ${organizationId}`
+      await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(tx)
+      const people = await listAdministrators(tx, organizationId)
+      if (!people.some(one => one.administratorId === administratorId)) throw notFound()
+      return change(tx, people)
+    })
+
   /** Creates the administrator with a random password, until a new one is set with the link. */
   async function invite(
     request: FastifyRequest,
@@ -70,34 +86,27 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     const passwordHash = await queuePasswordHash(knownAsker(session.email), () =>
       hashPassword(newToken(), deps.passwordCost),
     )
-    return db
-      .transaction()
-      .execute(async tx => {
-        await createAdministrator(tx, { organizationId, email, isPlatform: false, passwordHash })
-        await note(
-          tx,
-          { ...session, address: request.ip },
-          { action: 'administrator-created', subject: email },
-        )
-        return beginReset(tx, email)
-      })
-      .catch(error => {
-        if (error instanceof AdministratorError) return { mistake: `${error.message}.` }
-        throw error
-      })
+    return changePeople(request, async (tx, people) => {
+      if (people.length >= mostPeople) throw tooManyPeople()
+      await createAdministrator(tx, { organizationId, email, isPlatform: false, passwordHash })
+      await note(tx, { ...session, address: request.ip }, { action: 'administrator-created', subject: email })
+      return beginReset(tx, email)
+    }).catch(error => {
+      if (error instanceof AdministratorError) return { mistake: `${error.message}.` }
+      throw error
+    })
   }
 
   area.post('/account/people/:administratorId/remove', recent, async (request, reply) => {
     const session = sessionOf(request)
     const { administratorId } = parseOr400(params, request.params)
-    const person = (await peopleOf(request)).find(one => one.administratorId === administratorId)
-    if (person === undefined || !mayRemove(person, session)) throw notFound()
-    await db.transaction().execute(async tx => {
+    await changePeople(request, async (tx, people) => {
+      const person = people.find(one => one.administratorId === administratorId)
+      if (person === undefined || !mayRemove(person, session)) throw notFound()
       await removeAdministrator(tx, person.email)
       const what = { action: 'administrator-removed', subject: person.email } as const
       await note(tx, { ...session, address: request.ip }, what)
     })
-    recall.forget(administratorId)
     return reply.redirect('/account/people', 303)
   })
 }
