@@ -3,7 +3,11 @@ import { chownSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 
-/** Copies the running server's data to `copy`: the binaries have no pg_basebackup. Returns the server's own folder. */
+/**
+ * Copies the data of the running server at `databaseUrl` to the folder `copy`, as a base backup does (PostgreSQL's
+ * manual, low-level base backups), because the packaged binaries have no pg_basebackup. Returns the server's own
+ * folder.
+ */
 export async function baseBackup(databaseUrl: string, copy: string): Promise<string> {
   rmSync(copy, { recursive: true, force: true })
   const session = new Client({ connectionString: databaseUrl })

@@ -30,7 +30,10 @@ export interface ServersWanted {
   durable?: boolean
   /** Runs for minutes: starts with less of the processor, and has less throughput; by default what is not durable. */
   brief?: boolean
-  /** Called if a server ends unexpectedly, with a sentence, its log's end and a restart; by default it is logged. */
+  /**
+   * Called if a server ends unexpectedly, with a sentence and the end of its log, and what starts it again; by default
+   * the sentence is logged.
+   */
   onDeath?: (message: string, startAgain: () => Promise<void>) => void
   /** Ends the start: what has been started is stopped and `startServers` throws. */
   signal?: AbortSignal

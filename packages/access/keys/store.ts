@@ -90,7 +90,10 @@ export async function findKeys(db: Postgres, keyIds: string[]): Promise<Map<stri
   return new Map(rows.map(row => [row.key_id, fromRow(row)]))
 }
 
-/** The keys that need a copy, by id, `limit` above `after`: valid ones, and those revoked since `revokedSince`. */
+/**
+ * The keys that need a copy, by id, at most `limit` with ids above `after`: valid ones, and those revoked since
+ * `revokedSince` (epoch milliseconds).
+ */
 export async function readKeyPage(
   db: Postgres,
   page: { after: string; limit: number; revokedSince: number },

@@ -10,9 +10,9 @@ const most = { organization: 4, process: 16 }
 const last = 4
 
 const tooManyDownloads = () =>
-  new PageProblem(503, 'Too many downloads', 'Other files are being sent. Try again in a moment.', 5)
+  new PageProblem(503, 'Too many at once', 'Other files or pages of items are being read. Try again in a moment.', 5)
 
-/** Bounds the files (`.csv` and `.xlsx`) that the pages of an area send at the same time; more are a 503. */
+/** Bounds what reads all orders of a day at the same time, files (`.csv`, `.xlsx`) and items; more are a 503. */
 export function limitDownloads(area: FastifyInstance): void {
   const downloads = new Downloads()
   area.addHook('preHandler', (request, reply, done) => {
