@@ -46,7 +46,12 @@ function personRow(person: Administrator, session: Session, csrf: string): Html 
 <td data-label="E-mail">${email}${isOwn ? html` <span class="badge good">you</span>` : ''}${isPlatform ? html` <span class="badge">platform team</span>` : ''}</td>
 <td data-label="2nd factor">${hasSecondFactor ? 'yes' : 'no'}</td>
 <td data-label="Since">${moment(createdAt)}</td>
-<td>${mayRemove(person, session) ? html`<form method="post" action="/account/people/${administratorId}/remove">${csrfField(csrf)}<button class="danger" aria-label="Remove ${email}">Remove</button></form>` : ''}</td></tr>`
+<td>${
+    mayRemove(person, session)
+      ? html`<details><summary class="button danger" aria-label="Remove ${email}">Remove</summary>
+<form method="post" action="/account/people/${administratorId}/remove">${csrfField(csrf)}<p>They are signed out at once.</p><button class="danger">Yes, remove</button></form></details>`
+      : ''
+  }</td></tr>`
 }
 
 /** The link of an invitation, which is shown only here. */
@@ -56,7 +61,7 @@ export const invitedView = (
 ): Html => html`<p class="crumb"><a href="/account/people">People</a></p>
 <h1>${email}</h1>
 <section class="card token" data-page="/account/people">
-<p class="warning" role="alert"><strong>Send this link to them.</strong> It works once, for 30 minutes, and will not be shown again. If it ends before, remove and invite them again.</p>
+<p class="warning" role="alert"><strong>Send this link to them.</strong> It works once, for 30 minutes, and will not be shown again. If it ends unused, remove and invite them again.</p>
 <h2 id="token-label">Link</h2>
 <div class="copy"><code id="token" aria-labelledby="token-label">${link}</code><button type="button" data-copy="token">Copy</button></div>
 <p class="hidden" role="status" id="copied"></p>

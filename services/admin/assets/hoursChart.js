@@ -112,10 +112,18 @@ export function hoursTable(day, format) {
   const listed = hasBefore ? [...hours, ...before.hours] : hours
   const rows = columnsOf({ evening: [...new Set(listed.map(({ hour }) => hour))], hours, before })
   const cells = ({ orderCount, revenue }) =>
-    [format.whole(orderCount), format.money(revenue)].map(text => h('td', {}, text))
+    [format.whole(orderCount), format.money(revenue)].map(text => h('td', { class: 'number' }, text))
   return [
     h('caption', {}, `${head} and takings by hour${date === '' ? '' : `, ${format.weekday(date)}`}`),
-    h('thead', {}, h('tr', {}, ...heads.map(name => h('th', { scope: 'col' }, name)))),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        ...heads.map((name, index) => h('th', { scope: 'col', class: index > 0 ? 'number' : '' }, name)),
+      ),
+    ),
     h(
       'tbody',
       { id: 'hours-rows' },

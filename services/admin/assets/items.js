@@ -104,7 +104,7 @@ function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenu
   return h(
     'li',
     { 'data-key': `item ${menuItemId}` },
-    href ? h('a', { class: 'name', dir: 'auto', href }, itemName, refunded) : named(itemName, refunded),
+    named(href ? h('a', { href }, itemName) : itemName, refunded),
     h('span', { class: 'faint' }, format.money(revenue)),
     h('strong', {}, format.whole(quantitySold)),
   )

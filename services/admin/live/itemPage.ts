@@ -69,7 +69,7 @@ function itemView(
 <p class="faint"><bdi>${day.eventName}</bdi>, ${format.weekday(day.date)}${area === undefined ? '' : html`, <bdi>${area}</bdi>`}. ${upTo}.</p></div></div>
 <dl class="tiles">
 <div class="tile main"><dt>Sold</dt><dd>${whole(item.quantitySold)}</dd></div>
-${tile('Takings', money(item.revenue))}${tile('Share of all takings', share)}${tile('Refunded', whole(item.quantityRefunded))}
+${tile('Takings', money(item.revenue))}${tile('Share of takings', share)}${tile('Refunded', whole(item.quantityRefunded))}
 </dl>
 <section class="card" aria-labelledby="hours-title"><h2 id="hours-title">By hour</h2>
 <div id="hours-chart" aria-hidden="true">${htmlOf(hoursChart(shown, format, { hours: 'orders' }))}</div>

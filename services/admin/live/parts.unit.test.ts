@@ -68,6 +68,8 @@ test('an evening has each hour since its opening, what came back is below the li
   ])
   expect(chart).toContain('>-25</text>')
   expect(textOf(table)).toContain('|20:00|0|€0.00|4|€75.00|21:00|1|-€25.00|0|€0.00|')
+  // The class keeps figures apart where the table is shown on a phone.
+  expect(table).toContain('<td class="number">4</td><td class="number">€75.00</td>')
   expect(table).not.toContain('18:00')
 })
 
@@ -90,6 +92,8 @@ test('items are in their categories in the order of the menu, with subtotals; th
   expect(textOf(counts)).toBe(
     '|Fryer|€3.10|1|Chips &lt;b&gt;| 1 refunded|€3.10|1|Grill|€17.00|2|Burger|€17.00|2|Other|-€3.80|-1|Cup|-€4.00|-2|Item 99|€0.20|1|',
   )
+  // In the link, it would be a column of letters on a phone.
+  expect(counts).toMatch(/<\/a><small[^>]*> 1 refunded/)
 })
 
 test('a subtotal of nothing has no minus sign', () => {

@@ -18,7 +18,7 @@ const expired = () =>
   new PageProblem(
     404,
     'This link has expired',
-    'It works once, for 30 minutes. Ask the team that runs Tally for a new one.',
+    'It works once, for 30 minutes. Ask whoever sent it for a new one.',
   )
 
 /** The page of a link that `tally administrators reset` printed: sets a new password, once. */
