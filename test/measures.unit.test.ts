@@ -11,7 +11,7 @@ import { expect, test } from 'vitest'
 const limits = {
   'lines of the product': { limit: 52_000, goal: 39_000 },
   'lines of tests and tools': { limit: 56_500, goal: 42_000 },
-  'lines of packages/kafka': { limit: 5_100, goal: 4_200 },
+  'lines of packages/kafka': { limit: 4_950, goal: 4_200 },
   'patches of kafkajs': { limit: 6, goal: 6 },
   'words in documents': { limit: 50_000, goal: 50_000 },
 }

@@ -10,7 +10,12 @@ const most = { organization: 4, process: 16 }
 const last = 4
 
 const tooManyDownloads = () =>
-  new PageProblem(503, 'Too many at once', 'Other files or pages of items are being read. Try again in a moment.', 5)
+  new PageProblem(
+    503,
+    'Too many at once',
+    'Other files or pages of items are being read. Try again in a moment.',
+    5,
+  )
 
 /** Bounds what reads all orders of a day at the same time, files (`.csv`, `.xlsx`) and items; more are a 503. */
 export function limitDownloads(area: FastifyInstance): void {

@@ -1,5 +1,6 @@
-import type { HourBucket, MenuItemId } from '@tally/contract'
+import { type HourBucket, type MenuItemId, toCents } from '@tally/contract'
 import { hourIn, type ItemHour, readItemHours } from '@tally/figures'
+import { inSnapshot } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 // @ts-expect-error a plain script of the browser
 import { hoursChart, hoursTable } from '../assets/hoursChart.js'
@@ -32,10 +33,14 @@ export function itemPage(area: FastifyInstance, { db, live }: AdminDeps): void {
     if (read === undefined) throw noAnswer()
     const sold = read.day.counts.find(one => one.menuItemId === menuItemId)
     if (sold === undefined) throw notFound()
-    const hoursOf = (dayId: number) =>
-      readItemHours(db, { eventId: event.eventId, dayId, areaId, menuItemId }, hourIn(event.timeZone))
-    const hours = await hoursOf(dayId)
-    const before = read.day.before === null ? [] : await hoursOf(read.day.before.dayId)
+    const days = [dayId, ...(read.day.before === null ? [] : [read.day.before.dayId])]
+    const [hours = [], before = []] = await inSnapshot(db, async snapshot => {
+      const of = { eventId: event.eventId, areaId, menuItemId }
+      const hourOf = hourIn(event.timeZone)
+      const found: ItemHour[][] = []
+      for (const dayId of days) found.push(await readItemHours(snapshot, { ...of, dayId }, hourOf))
+      return found
+    })
     const around = {
       format: formatOf(request),
       back: `${addressOf({ event, areaId })}${dayId}`,
@@ -52,6 +57,9 @@ function itemView(
   { format, back, timeZone, area }: Around,
 ): Html {
   const { whole, money, percent } = format
+  // Of the snapshot that has the hours, so that they add up while the item is sold.
+  const sold = hours.reduce((sum, { quantity }) => sum + quantity, 0)
+  const takings = hours.reduce((cents, { revenue }) => cents + toCents(revenue), 0) / 100
   const shown = {
     ...day,
     unit: ['portion', 'portions'],
@@ -61,15 +69,15 @@ function itemView(
   const tile = (name: string, figure: string) =>
     html`<div class="tile"><dt>${name}</dt><dd>${figure}</dd></div>`
   const { totalSales } = day.kpis
-  const share = totalSales > 0 ? percent(Math.round((item.revenue / totalSales) * 100)) : '–'
+  const share = totalSales > 0 ? percent(Math.round((takings / totalSales) * 100)) : '–'
   const upTo =
     beat.asOfMs === null ? 'Not counted yet' : `Counted up to ${format.time(beat.asOfMs, timeZone)}`
   return html`<p class="crumb"><a href="${back}">Live page</a></p>
 <div class="heading"><div><h1><bdi>${item.itemName}</bdi></h1>
 <p class="faint"><bdi>${day.eventName}</bdi>, ${format.weekday(day.date)}${area === undefined ? '' : html`, <bdi>${area}</bdi>`}. ${upTo}.</p></div></div>
 <dl class="tiles">
-<div class="tile main"><dt>Sold</dt><dd>${whole(item.quantitySold)}</dd></div>
-${tile('Takings', money(item.revenue))}${tile('Share of takings', share)}${tile('Refunded', whole(item.quantityRefunded))}
+<div class="tile main"><dt>Sold</dt><dd>${whole(sold)}</dd></div>
+${tile('Takings', money(takings))}${tile('Share of takings', share)}${tile('Refunded', whole(item.quantityRefunded))}
 </dl>
 <section class="card" aria-labelledby="hours-title"><h2 id="hours-title">By hour</h2>
 <div id="hours-chart" aria-hidden="true">${htmlOf(hoursChart(shown, format, { hours: 'orders' }))}</div>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Calls `send` with the numbers due, from `first` to below `end`, at `perSecond`, until `total` or the signal aborts. */
+/** Calls `send` with the numbers due, from `first` to before `end`, `perSecond`, until `total` or the signal aborts. */
 export async function atPace(
   perSecond: number,
   {

@@ -23,7 +23,7 @@ export type Book = {
   organizationOf: (eventId: string) => string
   /** What the list of events of an organization must say. */
   eventList: (organizationId: string) => unknown[]
-  /** Every answer about an event, counted by brute force (docs/records.md, Counting); kept until a record changes it. */
+  /** Every answer about an event, counted by brute force (docs/records.md, Counting), until a record changes it. */
   answers: (eventId: string) => Answers
 }
 
