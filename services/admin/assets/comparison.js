@@ -7,17 +7,20 @@ const dayMs = 24 * hourMs
  * Compares the takings of a day (DayShown) with those of the day before: of an open day, with what that had taken by the
  * same time of day. `clockMs`: up to when the figures are counted, on the event's clock; null if nothing is yet.
  * Undefined without a day before. `cents` are those of the day before; `percent` is undefined if a share says nothing:
- * of nothing, or of takings below zero.
+ * of nothing, of takings below zero, or of a whole day while one has just begun.
  */
 export function compare({ kpis, openedAt, closedAt, evening, before }, clockMs) {
   if (before === null || (closedAt === null && clockMs === null)) return undefined
   const first = evening.length === 0 ? hourOf(openedAt) : evening[0]
   const beganMs = openedAt - (openedAt % hourMs) - apart(first, hourOf(openedAt)) * hourMs
-  // A day that was left open, or whose tills are ahead of the clock, has no time of day.
-  const isAtThisTime = closedAt === null && clockMs >= beganMs && clockMs - openedAt < dayMs
+  // The tills are ahead of the clock, as in a simulated evening: how far the day has come is not known.
+  const isAhead = closedAt === null && clockMs < beganMs
+  // Nor has a day that was left open a time of day.
+  const isAtThisTime = closedAt === null && !isAhead && clockMs - openedAt < dayMs
   const cents = isAtThisTime ? centsBy(before.hours, first, clockMs) : centsOf(before.totalSales)
   const now = centsOf(kpis.totalSales)
-  const percent = cents > 0 && now >= 0 ? Math.round(((now - cents) / cents) * 100) + 0 : undefined
+  const percent =
+    cents > 0 && now >= 0 && !isAhead ? Math.round(((now - cents) / cents) * 100) + 0 : undefined
   return { cents, isAtThisTime, percent, sign: Math.sign(now - cents) }
 }
 

@@ -73,6 +73,7 @@ test('orders before the opening belong to the evening', () => {
   expect(compare(early, at(-0.5))).toMatchObject({ cents: 5_000, isAtThisTime: true })
 })
 
-test('tills that are ahead of the clock are compared with the whole day before', () => {
-  expect(compare(dayWith(1_200), at(-3))).toMatchObject({ cents: 100_000, isAtThisTime: false })
+test('next to tills that are ahead of the clock stands the whole day before, without a percentage', () => {
+  const whole = { cents: 100_000, isAtThisTime: false, percent: undefined }
+  expect(compare(dayWith(80), at(-3))).toMatchObject(whole)
 })
