@@ -46,7 +46,10 @@ test('asOf follows the clock while nothing is sold, stands still without a proje
   const soldAt = Date.now()
   await until('it is behind', async () => (await look(0)) > 3_000)
   // A projector that is gone has no metrics: those of the query processes have to show it.
-  for (const age of await seriesOf('tally_query_as_of_age_seconds')) expect(age).toBeGreaterThan(3)
+  // Postgres may have a later watermark than the answers, which Redis has.
+  await until('its metrics say that it is behind', async () =>
+    (await seriesOf('tally_query_as_of_age_seconds')).every(age => age > 3),
+  )
   const stuck = (await ask()).body
   expect(Date.parse(stuck.meta.asOf)).toBeLessThan(soldAt)
   expect(stuck.data.totalOrders).toBe(1)
