@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Tx } from '@tally/platform'
+import { lockName, type Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import { TooManyKeysError } from './apiKey.ts'
 
@@ -13,8 +13,7 @@ export const mostKeysADay = 1_000
  * this transaction ends, so that two do not take the last place.
  */
 export async function requireRoom(tx: Tx, organizationId: OrganizationId): Promise<void> {
-  const lock = `tally keys of ${organizationId}`
-  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(tx)
+  await lockName(tx, `tally keys of ${organizationId}`)
   const { rows } = await sql<{ active: number; today: number }>`
 select
   count(*) filter (where revoked_at is null and (expires_at is null or expires_at > clock_timestamp()))::int as active,

@@ -84,7 +84,7 @@ select from pg_stat_activity where datname = current_database() and wait_event_t
     })
     .toBe(count)
 
-test('nobody removes themselves, the platform team, or somebody of another organization', async () => {
+test('nobody can remove themselves, the platform team, or anybody in another organization', async () => {
   const { visitor, email, organizationId } = await signedIn(fixture)
   const platform = newAddress()
   const administrator = { organizationId, email: platform, isPlatform: true, passwordHash: 'none' }

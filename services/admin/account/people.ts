@@ -10,9 +10,8 @@ import {
   note,
   removeAdministrator,
 } from '@tally/access'
-import type { Tx } from '@tally/platform'
+import { lockName, type Tx } from '@tally/platform'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { type Fields, formFields, parseOr400, textOf } from '../http/forms.ts'
@@ -69,8 +68,7 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
   ): Promise<Result> =>
     db.transaction().execute(async tx => {
       const { organizationId, administratorId } = sessionOf(request)
-      const lock = `tally people of ${organizationId}`
-      await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(tx)
+      await lockName(tx, `tally people of ${organizationId}`)
       const people = await listAdministrators(tx, organizationId)
       if (!people.some(one => one.administratorId === administratorId)) throw notFound()
       return change(tx, people)

@@ -1,5 +1,6 @@
 import type { Administrator } from '@tally/access'
 import type { Session } from '../signIn/sessions.ts'
+import { copied } from '../views/copy.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
@@ -62,8 +63,7 @@ export const invitedView = (
 <h1>${email}</h1>
 <section class="card token" data-page="/account/people">
 <p class="warning" role="alert"><strong>Send this link to them.</strong> It works once, for 30 minutes, and will not be shown again. If it ends unused, remove and invite them again.</p>
-<h2 id="token-label">Link</h2>
-<div class="copy"><code id="token" aria-labelledby="token-label">${link}</code><button type="button" data-copy="token">Copy</button></div>
+${copied('Link', link)}
 <p class="hidden" role="status" id="copied"></p>
 <p><a class="button primary" href="/account/people">Done</a></p>
 </section>`

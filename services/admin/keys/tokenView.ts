@@ -1,5 +1,6 @@
 import type { ApiKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
+import { copied } from '../views/copy.ts'
 import { type Html, html } from '../views/html.ts'
 import { snippetsOf } from './snippets.ts'
 import { snippetsView } from './snippetsView.ts'
@@ -21,8 +22,7 @@ export function tokenView({ explained, ...of }: Shown): Html {
 <section class="card token" data-page="/keys/${key.keyId}">
 <p class="warning" role="alert"><strong>Copy the token now.</strong> It will not be shown again after you leave this page.</p>
 ${explained ?? ''}
-<h2 id="token-label">Token</h2>
-<div class="copy"><code id="token" aria-labelledby="token-label">${token}</code><button type="button" data-copy="token">Copy</button></div>
+${copied('Token', token)}
 <h2>Try it</h2>
 ${snippetsView(snippetsOf(of), apiUrl)}
 <p><a class="button primary" href="/keys">Done, I have copied it</a></p>

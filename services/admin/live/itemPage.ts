@@ -1,4 +1,4 @@
-import { type HourBucket, type MenuItemId, toCents } from '@tally/contract'
+import { type MenuItemId, toCents, toEuros } from '@tally/contract'
 import { hourIn, type ItemHour, readItemHours } from '@tally/figures'
 import { inSnapshot } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
@@ -7,7 +7,7 @@ import { hoursChart, hoursTable } from '../assets/hoursChart.js'
 import type { AdminDeps } from '../deps.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
-import { notFound, PageProblem } from '../http/problem.ts'
+import { notFound, unavailable } from '../http/problem.ts'
 import type { Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { htmlOf } from '../views/tree.ts'
@@ -19,9 +19,6 @@ type Item = DayShown['counts'][number]
 type Evening = { day: DayShown; beat: Beat; item: Item; hours: ItemHour[]; before: ItemHour[] }
 type Around = { format: Format; back: string; timeZone: string; area: string | undefined }
 
-const noAnswer = () =>
-  new PageProblem(503, 'Not available right now', 'The figures could not be read. Try again in a moment.', 5)
-
 /** A menu item's evening by hour, next to the day before. */
 export function itemPage(area: FastifyInstance, { db, live }: AdminDeps): void {
   area.get('/live/item', async (request, reply) => {
@@ -30,7 +27,7 @@ export function itemPage(area: FastifyInstance, { db, live }: AdminDeps): void {
     if (!item.success || dayId === undefined) throw notFound()
     const menuItemId = item.data.item as MenuItemId
     const read = await live.read({ eventId: event.eventId, dayId, areaId })
-    if (read === undefined) throw noAnswer()
+    if (read === undefined) throw unavailable()
     const sold = read.day.counts.find(one => one.menuItemId === menuItemId)
     if (sold === undefined) throw notFound()
     const days = [dayId, ...(read.day.before === null ? [] : [read.day.before.dayId])]
@@ -59,7 +56,7 @@ function itemView(
   const { whole, money, percent } = format
   // Of the snapshot that has the hours, so that they add up while the item is sold.
   const sold = hours.reduce((sum, { quantity }) => sum + quantity, 0)
-  const takings = hours.reduce((cents, { revenue }) => cents + toCents(revenue), 0) / 100
+  const takings = toEuros(hours.reduce((cents, { revenue }) => cents + toCents(revenue), 0))
   const shown = {
     ...day,
     unit: ['portion', 'portions'],
@@ -85,9 +82,5 @@ ${tile('Takings', money(takings))}${tile('Share of takings', share)}${tile('Refu
 <p class="faint">Net of refunds: a refund counts for the hour of its order.</p>`
 }
 
-const asBucket = ({ hour, quantity, revenue }: ItemHour): HourBucket => ({
-  hour,
-  orderCount: quantity,
-  revenue,
-  currency: 'EUR',
-})
+/** As the chart of orders takes it. */
+const asBucket = ({ hour, quantity, revenue }: ItemHour) => ({ hour, orderCount: quantity, revenue })

@@ -1,5 +1,6 @@
 import { raw } from 'hono/html'
 import { renderSVG } from 'uqr'
+import { copied } from '../views/copy.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 
@@ -15,8 +16,7 @@ export function madeView({ name, event, shown, endsAt, link }: Made): Html {
 <section class="card token" data-page="/screens">
 <p class="warning" role="alert"><strong>Open this link once on the screen that shows <bdi>${event}</bdi>.</strong> It will not be shown again after you leave this page.</p>
 <dl class="facts"><dt>Shows</dt><dd>${shown}</dd><dt>Ends</dt><dd>${moment(endsAt)}</dd></dl>
-<h2 id="token-label">Link</h2>
-<div class="copy"><code id="token" aria-labelledby="token-label">${link}</code><button type="button" data-copy="token">Copy</button></div>
+${copied('Link', link)}
 <p class="hidden" role="status" id="copied"></p>
 <div class="qr" role="img" aria-label="QR code with the link">${raw(renderSVG(link, { border: 4 }))}</div>
 <p class="faint">The code holds the same link: whoever scans it sees the screen.</p>

@@ -1,6 +1,6 @@
 import { newToken, sha256 } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { Postgres, Tx } from '@tally/platform'
+import { lockName, type Postgres, type Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import type { Shows } from './shows.ts'
 
@@ -25,10 +25,8 @@ created_by as "createdBy", created_at as "createdAt", ends_at as "endsAt", last_
 const isGood = sql`revoked_at is null and ends_at > now()`
 
 /** Whoever else makes a link for this organization waits until the transaction ends: two do not take the last place. */
-export async function lockScreens(tx: Tx, organizationId: OrganizationId): Promise<void> {
-  const lock = `tally screens of ${organizationId}`
-  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(tx)
-}
+export const lockScreens = (tx: Tx, organizationId: OrganizationId): Promise<void> =>
+  lockName(tx, `tally screens of ${organizationId}`)
 
 export type NewScreen = Omit<ScreenLink, 'screenId' | 'createdAt' | 'lastSeenAt'>
 

@@ -4,8 +4,8 @@ import { sendPage } from './page.ts'
 
 /**
  * Greets a browser that opens the API's address, and says how old the figures are: `ages` returns those of the shards'
- * watermarks in milliseconds. For all others `/` is not found, as docs/api.md says: returns false,
- * and only says in `Vary` that it may be otherwise.
+ * watermarks in milliseconds. For all others `/` is not found, as docs/api.md says: returns false, and only says in
+ * `Vary` that it may be otherwise.
  */
 export function welcome(
   { raw, headers }: FastifyRequest,
@@ -16,7 +16,7 @@ export function welcome(
   // On Node's answer, where CORS may have put `Vary: Origin`.
   reply.raw.appendHeader('Vary', 'Accept')
   if (!prefersHtml(headers.accept)) return false
-  sendPage(reply, { title: 'Welcome', body: body.replace('STATUS', statusOf(ages())) })
+  sendPage(reply, { title: 'Welcome', body: bodyWith(statusOf(ages())) })
   return true
 }
 
@@ -38,11 +38,11 @@ function statusOf(ages: number[]): string {
     : `The figures are behind: some are those of ${seconds.toFixed(0)} s ago.`
 }
 
-const body = `<h1>Live sales of festivals</h1>
+const bodyWith = (status: string): string => `<h1>Live sales of festivals</h1>
 <p>This is the address of Tally's API: takings, portions and orders of food festivals, while they are sold, for displays,
 counters and dashboards. Programs send an API key, which whoever manages your organization creates in the administration
 area.</p>
-<p>STATUS</p>
+<p>${status}</p>
 <ul>
 <li><a href="/docs/guide/first-answer">First answer</a>: from a key to a number, in curl, Node, Python, Go and on an ESP32</li>
 <li><a href="/docs/guide">Guides</a>: polling well, errors, what the numbers mean, recipes</li>

@@ -75,7 +75,7 @@ const largeBatch = 32
 /** How long a small batch, or any in a cluster, waits for an earlier one: many times what Redis takes. */
 const holdMs = 5
 
-/** So many batches in a row must be too slow before Redis is no longer asked: one may be a hiccup of this machine. */
+/** After this many slow batches in a row Redis is no longer asked: a single one may be a hiccup of this machine. */
 const mostLate = 2
 
 /** Of how many organizations and events the keys are kept; what is evicted and asked for again is made again. */
