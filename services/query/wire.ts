@@ -9,10 +9,9 @@ import {
   whenReady,
 } from '@tally/platform'
 import { buildApp } from './app.ts'
-import { queryReadiness } from './connections/readiness.ts'
-import { hangsMs, openServers, type Servers } from './connections/servers.ts'
-import { drain } from './http/drain.ts'
+import { hangsMs, openServers, queryReadiness, type Servers } from './connections/servers.ts'
 import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
+import { drain } from './http/server.ts'
 import { LimitExceeded } from './limits/limitDecision.ts'
 import { createRateLimiter } from './limits/rateLimit.ts'
 import { createGate } from './postgres/gate.ts'
@@ -21,8 +20,7 @@ import { createBreaker } from './redis/breaker.ts'
 import { createRequestBatches } from './redis/requestBatches.ts'
 import { createEventList } from './views/eventList.ts'
 import { createEventViews } from './views/eventViews.ts'
-import { createStaleness } from './views/staleness.ts'
-import { watchWatermarks } from './views/watermarks.ts'
+import { createStaleness, watchWatermarks } from './views/watermarks.ts'
 
 /** How long requests in flight have after the drain: 5 s at most, and both together less than the 10 s of a stop. */
 const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drainMs)

@@ -6,14 +6,16 @@ import {
   type Postgres,
   pingPostgres,
   pingRedis,
+  type RedisClient,
   type ServiceDeps,
   type Settings,
   type Startup,
+  silenceOf,
   watchParts,
 } from '@tally/platform'
 import { type RedisKeys, redisKeys } from '@tally/publication'
 import { checkSchema, openPostgres } from '@tally/schema'
-import { type QueryRedis, queryScripts } from '../redis/scripts.ts'
+import { type QueryRedis, queryScripts } from '../redis/askBatch.ts'
 
 /** Time limit for closing what may hang: all together stay below the 10 s of docs/reference.md, Commands. */
 export const hangsMs = 500
@@ -80,4 +82,21 @@ export async function openServers(
     ...accessKeys(settings.redisPrefix),
   }
   return { db, authDb, redis, keys }
+}
+
+/** For each of the two: together they stay below 1 s, the default timeout of a Kubernetes probe. */
+const answerTimeoutMs = 400
+
+/**
+ * Whether a query process can answer at all: either Redis or Postgres is enough, so it is unready only without both. It
+ * asks Postgres only if Redis does not answer.
+ */
+export function queryReadiness({ redis, db }: { redis: RedisClient; db: Postgres }) {
+  return async (): Promise<string | undefined> => {
+    const noRedis = await silenceOf(answerTimeoutMs, () => pingRedis(redis))
+    if (noRedis === undefined) return undefined
+    const noPostgres = await silenceOf(answerTimeoutMs, () => pingPostgres(db))
+    if (noPostgres === undefined) return undefined
+    return `neither Redis (${noRedis}) nor Postgres (${noPostgres}) answers`
+  }
 }

@@ -1,11 +1,11 @@
 import { documentName, emptyDocument } from '@tally/figures'
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
-import type { Composed } from '../views/composed.ts'
+import type { Composed } from '../http/answer.ts'
 import type { Question } from '../views/question.ts'
-import type { Readers } from '../views/readers.ts'
 import { getKpis } from './getKpis.ts'
 import { getOrdersByHour } from './getOrdersByHour.ts'
+import type { Readers } from './handler.ts'
 
 const event = { ...anEvent(), shard: 0 }
 const [day] = event.days

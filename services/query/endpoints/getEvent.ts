@@ -1,7 +1,6 @@
 import { composeEvent } from '@tally/figures'
-import { compose } from '../views/composed.ts'
-import { answerEvent } from './eventAnswer.ts'
-import type { Handler } from './handler.ts'
+import { compose } from '../http/answer.ts'
+import { answerEvent, type Handler } from './handler.ts'
 
 export const getEvent: Handler<'getEvent'> = {
   early: true,

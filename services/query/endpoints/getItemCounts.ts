@@ -1,7 +1,6 @@
 import { itemCounts, type StoredEvent } from '@tally/figures'
 import { planDay } from '../views/question.ts'
-import { answerEvent } from './eventAnswer.ts'
-import type { Handler } from './handler.ts'
+import { answerEvent, type Handler } from './handler.ts'
 
 /** The items must be on the event's menu, else 404 (docs/api.md, Endpoints). */
 export const getItemCounts: Handler<'getItemCounts'> = {

@@ -1,8 +1,7 @@
 import { kpisFields } from '@tally/contract'
 import { noSales } from '@tally/figures'
 import { planDay } from '../views/question.ts'
-import { answerEvent } from './eventAnswer.ts'
-import type { Handler } from './handler.ts'
+import { answerEvent, type Handler } from './handler.ts'
 
 /** Every number is 0 if no day can be resolved (docs/api.md, Answers). */
 export const getKpis: Handler<'getKpis'> = {

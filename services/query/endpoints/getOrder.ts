@@ -1,8 +1,7 @@
 import { orderId } from '@tally/contract'
 import { readStoredOrder } from '@tally/figures'
-import { composeText } from '../views/composed.ts'
-import { notFound } from './eventAnswer.ts'
-import type { Handler } from './handler.ts'
+import { composeText } from '../http/answer.ts'
+import { type Handler, notFound } from './handler.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
 
 /** An id that no order can have is a 404, like one that no order has (docs/api.md, Parameters). */

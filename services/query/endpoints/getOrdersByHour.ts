@@ -1,7 +1,6 @@
 import { hourFields } from '@tally/contract'
 import { planDay } from '../views/question.ts'
-import { answerEvent } from './eventAnswer.ts'
-import type { Handler } from './handler.ts'
+import { answerEvent, type Handler } from './handler.ts'
 
 export const getOrdersByHour: Handler<'getOrdersByHour'> = {
   early: true,

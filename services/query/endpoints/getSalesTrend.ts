@@ -1,8 +1,7 @@
 import { allAreas, composeTrendPoint, documentName, trendDays } from '@tally/figures'
-import { compose } from '../views/composed.ts'
+import { compose } from '../http/answer.ts'
 import { documentOf, hasArea } from '../views/question.ts'
-import { answerEvent } from './eventAnswer.ts'
-import type { Handler } from './handler.ts'
+import { answerEvent, type Handler } from './handler.ts'
 
 /** Composed of the KPI documents of the event's last days (docs/records.md, Figures). */
 export const getSalesTrend: Handler<'getSalesTrend'> = {

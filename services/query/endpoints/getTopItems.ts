@@ -1,7 +1,6 @@
 import { topItems } from '@tally/figures'
 import { planDay } from '../views/question.ts'
-import { answerEvent } from './eventAnswer.ts'
-import type { Handler } from './handler.ts'
+import { answerEvent, type Handler } from './handler.ts'
 
 export const getTopItems: Handler<'getTopItems'> = {
   early: true,

@@ -1,10 +1,16 @@
 import type { ApiKey } from '@tally/access'
-import type { EndpointName, endpoints } from '@tally/contract'
+import type { EndpointName, EventId, endpoints } from '@tally/contract'
+import type { Postgres } from '@tally/platform'
 import type { Seen } from '@tally/views'
 import type { z } from 'zod'
 import type { Answer } from '../http/answer.ts'
+import { RequestProblem } from '../http/problems.ts'
 import type { Allowance } from '../limits/limitDecision.ts'
-import type { Readers } from '../views/readers.ts'
+import type { Gate } from '../postgres/gate.ts'
+import type { SharedReads } from '../postgres/sharedReads.ts'
+import type { EventList } from '../views/eventList.ts'
+import type { EventViews } from '../views/eventViews.ts'
+import type { Answered, Question } from '../views/question.ts'
 
 /**
  * The input of a read: the key that asks, the parameters as the contract parses them, the rate limit's allowance, and
@@ -25,4 +31,54 @@ type Asked<Name extends EndpointName> = {
 export type Handler<Name extends EndpointName = EndpointName> = {
   early: boolean
   read(readers: Readers, asked: Asked<Name>): Promise<Answer>
+}
+
+/** The sources that endpoints read from. */
+export type Readers = {
+  views: EventViews
+  list: EventList
+  db: Postgres
+  shared: SharedReads
+  /** Large pages of orders are composed one at a time, for the organizations in turn. */
+  largePages: Gate
+  /** The topics of an event's records. */
+  topics: string[]
+  onFailure: (error: unknown) => void
+}
+
+/** One 404 for every reason, which does not say which (docs/api.md, Problem body). */
+export const notFound = () => new RequestProblem('not-found')
+
+/** The part of a request that identifies the event. */
+export type AskedEvent = {
+  key: ApiKey
+  params: { eventId: EventId }
+  allowance: Allowance
+  seen?: Seen | null | undefined
+}
+
+/** Answers a question about the event of a request; a 404 if the key has no access or something does not exist. */
+export async function askEvent(
+  { views }: Readers,
+  { key, params: { eventId }, allowance, seen }: AskedEvent,
+  question: Question,
+): Promise<Answered> {
+  if (key.eventId !== null && key.eventId !== eventId) throw notFound()
+  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question, allowance, seen)
+  if (answered === undefined) throw notFound()
+  return answered
+}
+
+/** As `askEvent`, with a complete answer. */
+export async function answerEvent(readers: Readers, asked: AskedEvent, question: Question): Promise<Answer> {
+  const { event, revision, plan, composed, asOfMs } = await askEvent(readers, asked, question)
+  const { eventId } = asked.params
+  const holdsFor = { revision, shard: event.shard }
+  return {
+    ...composed,
+    eventId,
+    asOfMs,
+    holdsFor,
+    ...(plan.dayId === undefined ? {} : { dayId: plan.dayId }),
+  }
 }

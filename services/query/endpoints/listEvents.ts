@@ -1,5 +1,5 @@
 import { noEventId } from '@tally/contract'
-import { compose } from '../views/composed.ts'
+import { compose } from '../http/answer.ts'
 import type { Handler } from './handler.ts'
 
 /** All events of the organization; with a key bound to one event, only that (docs/api.md, Endpoints). */

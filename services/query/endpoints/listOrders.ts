@@ -1,6 +1,6 @@
 import { countOrders, readOrderPage } from '@tally/figures'
+import { composeList, composeText } from '../http/answer.ts'
 import { RequestProblem } from '../http/problems.ts'
-import { composeList, composeText } from '../views/composed.ts'
 import { hasArea, hasDay } from '../views/question.ts'
 import type { Handler } from './handler.ts'
 import { answerFromOrders, ifListed } from './orders.ts'

@@ -1,12 +1,10 @@
 import { readShard } from '@tally/figures'
 import { readAsOf } from '@tally/offsets'
 import { inSnapshot, type Snapshot } from '@tally/platform'
-import type { Answer } from '../http/answer.ts'
+import { type Answer, composeText } from '../http/answer.ts'
 import { RequestProblem, unavailable } from '../http/problems.ts'
-import { composeText } from '../views/composed.ts'
 import type { Question } from '../views/question.ts'
-import type { Readers } from '../views/readers.ts'
-import { type AskedEvent, askEvent } from './eventAnswer.ts'
+import { type AskedEvent, askEvent, type Readers } from './handler.ts'
 
 /** The question whether the event lists what a request for orders names; no document is needed. */
 export const ifListed =

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { problemTypes } from '@tally/contract'
 import { Marked, type Tokens } from 'marked'
-import { type Guide, headingsOf, idOf, type Neighbour, plain, withTabs } from './layout.ts'
-import { once } from './once.ts'
-import { escaped } from './page.ts'
+import { escaped, type Guide, headingsOf, idOf, type Neighbour, once, plain, withTabs } from './layout.ts'
 
 const folder = new URL('../../../docs/guides/', import.meta.url)
 const root = '/docs/guide'

@@ -1,8 +1,8 @@
 import { type EndpointName, endpoints, problemTypes } from '@tally/contract'
 import { fastify } from 'fastify'
 import { expect, test, vi } from 'vitest'
-import { registerReference } from './reference.ts'
 import { referenceBody } from './referenceBody.ts'
+import { registerReference } from './register.ts'
 
 vi.mock('./referenceBody.ts', async original => {
   const { referenceBody } = await original<typeof import('./referenceBody.ts')>()

@@ -1,6 +1,6 @@
 import { problemTypes } from '@tally/contract'
 import { marked } from 'marked'
-import { escaped } from './page.ts'
+import { escaped } from './layout.ts'
 import { type Field, fieldsOf, inlined, type Schema, typeOf } from './schema.ts'
 
 type Header = { description: string; schema: Schema }

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import { clientFile } from './clientPackage.ts'
-import { registerFiles } from './registerFiles.ts'
+import { registerFiles } from './register.ts'
 
 const app = fastify()
 registerFiles(app)

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { splitTarget } from '../http/encoding.ts'
-import { sendPage } from './page.ts'
+import { sendPage } from './layout.ts'
 
 /**
  * Greets a browser that opens the API's address, and says how old the figures are: `ages` returns those of the shards'

@@ -1,10 +1,9 @@
+import { createHash, type Hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { formatTimestamp, type Pagination } from '@tally/contract'
 import { safeHeaders } from '@tally/platform'
 import type { LimitDecision } from '../limits/limitDecision.ts'
-import type { Composed } from '../views/composed.ts'
-import { matchesEtag } from './etag.ts'
-import { rememberFew, rememberLast } from './remember.ts'
 
 /** The result of a read: the data as JSON with its entity tag, and the fields of `meta`. */
 export type Answer = Composed & {
@@ -91,4 +90,103 @@ export function linesOf(headers: readonly string[]): string {
   for (let index = 0; index < headers.length; index += 2)
     lines += `${headers[index]}: ${headers[index + 1]}\r\n`
   return lines
+}
+
+/**
+ * The content of an answer with its entity tag, composed once per revision. `data` is the beginning of the body,
+ * `{"data":…`, in UTF-8, with one character per byte (Node calls that `latin1`): encoding 7 kB of text for each request
+ * took 20 % of the time of a hot one, and Node writes a text together with the headers, unlike a Buffer.
+ */
+export type Composed = { data: string; etag: string }
+
+/** JSON and entity tag of an answer's data; `meta` holds the fields of `meta` that belong to the content. */
+export function compose(data: unknown, ...meta: unknown[]): Composed {
+  return composeText(JSON.stringify(data), ...meta)
+}
+
+/** As `compose`, for data that is JSON already. */
+export function composeText(data: string, ...meta: unknown[]): Composed {
+  // The tag is made of the bytes, not of the text: of a page of 8 MB that takes 5 ms instead of 20.
+  const bytes = Buffer.from(`{"data":${data}`)
+  return { data: bytes.toString('latin1'), etag: weakEtag(bytes, JSON.stringify(meta)) }
+}
+
+/** Bytes that are composed before others are answered: 3 ms. */
+const atOnce = 512 * 1_024
+
+/** As `composeText`, for a large list of JSON: composed at once, 5 MiB made everybody else wait for 20 ms. */
+export async function composeList(items: string[], ...meta: unknown[]): Promise<Composed> {
+  const hash = createHash('sha256')
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for (const [index, item] of items.entries()) {
+    const piece = Buffer.from(`${index === 0 ? '{"data":[' : ','}${item}`)
+    hash.update(piece)
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes < atOnce) continue
+    await yieldToOthers()
+    bytes = 0
+  }
+  const end = Buffer.from(items.length === 0 ? '{"data":[]' : ']')
+  hash.update(end).update('\n').update(JSON.stringify(meta)).update('\n')
+  return { data: Buffer.concat([...pieces, end]).toString('latin1'), etag: tagOf(hash) }
+}
+
+/** A weak entity tag of an answer's content (docs/api.md, ETag and polling); `parts` omit generatedAt and asOf. */
+function weakEtag(...parts: (string | Buffer)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part).update('\n')
+  return tagOf(hash)
+}
+
+/** The tag of what was hashed so far. */
+const tagOf = (hash: Hash): string => ownText(`W/"${hash.digest('base64url').slice(0, 27)}"`)
+
+/** What proxies append to a tag when they compress an answer, before the quote that ends it. */
+const suffixed = /(?:--?|;)(?:gzip|br|zstd|deflate)"$/
+
+/** Whether an If-None-Match header matches: weak comparison, with lists, `*` (RFC 9110, 13.1.2) and suffixes. */
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === etag) return true
+  if (ifNoneMatch.trim() === '*') return true
+  const opaque = etag.slice(etag.indexOf('"'))
+  // The whole tag is compared first: it may itself end like a suffix.
+  return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(
+    ([, tag = '']) => tag === opaque || tag.replace(suffixed, '"') === opaque,
+  )
+}
+
+/**
+ * The same text as a string of its own, for what is kept. V8 makes a concatenation a tree of its parts, and a slice a
+ * reference into the whole text: an entity tag of 31 characters takes 160 bytes that way, not 50.
+ */
+export const ownText = (text: string): string => Buffer.from(text).toString()
+
+/** Keeps the last result: thousands of answers per second carry the same timestamps. */
+export function rememberLast(format: (at: number) => string): (at: number) => string {
+  let last = Number.NaN
+  let text = ''
+  return at => {
+    if (at !== last) text = format(at)
+    last = at
+    return text
+  }
+}
+
+/** How many results `rememberFew` keeps: more than the shards that a process answers from at a time. */
+const few = 256
+
+/** Keeps the results of the last few arguments: answers of each shard carry its own watermark. */
+function rememberFew(format: (at: number) => string): (at: number) => string {
+  const texts = new Map<number, string>()
+  return at => {
+    let text = texts.get(at)
+    if (text === undefined) {
+      if (texts.size >= few) texts.clear()
+      text = format(at)
+      texts.set(at, text)
+    }
+    return text
+  }
 }

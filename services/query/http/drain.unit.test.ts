@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { drain } from './drain.ts'
+import { drain } from './server.ts'
 
 test('a server that drains answers as before, and at the end closes each connection with its answer, however long a direct one takes', async () => {
   const server = createServer((_request, response) => response.end('answer')).listen(0, '127.0.0.1')

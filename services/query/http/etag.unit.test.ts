@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchesEtag } from './etag.ts'
+import { matchesEtag } from './answer.ts'
 
 const etag = 'W/"abc-br"'
 

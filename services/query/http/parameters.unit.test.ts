@@ -1,6 +1,6 @@
 import { endpoints } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { createParameters } from './parameters.ts'
+import { createParameters } from './checks.ts'
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001'
 const { parse } = createParameters()

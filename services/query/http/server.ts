@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import type { Server, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { safeHeaders, secure, serverOptions, type Unread } from '@tally/platform'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import type { AnswerProblem } from './answerProblem.ts'
-import { badEncoding } from './checkRequest.ts'
-import { answerClientError } from './clientError.ts'
+import { badEncoding } from './checks.ts'
 import type { Cors } from './cors.ts'
+import { type AnswerProblem, answerClientError } from './problems.ts'
 
-export type ServerOptions = {
+type ServerOptions = {
   maxConnections: number
   /** After this time without a request, a kept connection is closed. */
   idleTimeoutMs: number
@@ -70,5 +71,42 @@ const toOriginForm = (target = '/'): string =>
 /** A value of X-Request-Id. */
 export const newRequestId = (): string => randomUUID()
 
-/** parameters.ts parses the query, and remembers valid ones. */
+/** checks.ts parses the query, and remembers valid ones. */
 const keepText = (query: string) => query as never
+
+/** The last part of the drain, in which each answer closes its connection. */
+const closingMs = 1_000
+
+/**
+ * Lets a query process leave its load balancer before it closes (docs/operations.md, Rolling restarts); `/readyz` is
+ * 503 meanwhile. For `drainMs`, requests are answered as before, because the balancer has to notice that first. In the
+ * last second of it, each answer closes its connection: a connection that the server closes while it is idle may carry
+ * a request that is already on its way, which would fail.
+ */
+export async function drain(server: Server, drainMs: number, stopDirect: () => Promise<void>): Promise<void> {
+  await sleep(Math.max(0, drainMs - closingMs))
+  server.prependListener('request', (_request, response: ServerResponse) =>
+    response.setHeader('Connection', 'close'),
+  )
+  // A poll may wait for Postgres: closing waits for it, and no longer than for any other request.
+  void stopDirect()
+  await sleep(Math.min(drainMs, closingMs))
+}
+
+/** The paths with a GET route, to answer requests with another method: the router knows only registered methods. */
+export function knownPaths() {
+  const patterns: RegExp[] = []
+  return {
+    /** Adds a route's URL, with fastify's `:name` and `*`. */
+    add(url: string): void {
+      const pattern = url
+        .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+        .replaceAll(/:\w+/g, '[^/]+')
+        .replaceAll('*', '.*')
+      patterns.push(new RegExp(`^${pattern}$`))
+    },
+    /** Whether a well-encoded path has a route; an escaped slash is part of its segment. */
+    has: (path: string): boolean =>
+      patterns.some(pattern => pattern.test(decodeURIComponent(path.replaceAll(/%2f/gi, '%252F')))),
+  }
+}

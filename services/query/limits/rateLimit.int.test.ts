@@ -4,9 +4,9 @@ import { openPostgres } from '@tally/schema'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { expect, test } from 'vitest'
+import { queryScripts } from '../redis/askBatch.ts'
 import { createBreaker } from '../redis/breaker.ts'
 import { createRequestBatches } from '../redis/requestBatches.ts'
-import { queryScripts } from '../redis/scripts.ts'
 import { createRateLimiter } from './rateLimit.ts'
 
 const { redis, keys } = await redisOfFile(queryScripts)

@@ -1,9 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { hasBody, takeOver, takeOverFrom } from '@tally/platform'
-import { fixedHeaders, linesOf, sendMessage } from '../http/answer.ts'
-import { rememberLast } from '../http/remember.ts'
-import { cork } from './cork.ts'
+import { fixedHeaders, linesOf, rememberLast, sendMessage } from '../http/answer.ts'
 import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 
 /** `import … from 'node:http'` evaluates every export, and that of `WebSocket` loads undici: 30 ms of a start. */
@@ -252,4 +250,21 @@ function createHeads(keepAliveTimeout: number) {
   const endOf = rememberLast(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)
   return (status: number, headers: string): string =>
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}${endOf(Math.floor(Date.now() / 1000))}`
+}
+
+/**
+ * Returns a function that keeps what it is given. All of it goes to `handle`, in the order given, once every promise
+ * that can go on now has done so.
+ */
+function cork<Item>(handle: (items: Item[]) => void): (item: Item) => void {
+  let gathered: Item[] = []
+  const handleAll = () => {
+    const items = gathered
+    gathered = []
+    handle(items)
+  }
+  return item => {
+    if (gathered.length === 0) process.nextTick(handleAll)
+    gathered.push(item)
+  }
 }

@@ -5,11 +5,10 @@ import type { Unread } from '@tally/platform'
 import type { ShardHash } from '@tally/publication'
 import type { Seen } from '@tally/views'
 import { LRUCache } from 'lru-cache'
-import { type Answer, createMessages, linesOf } from '../http/answer.ts'
-import { tokenOf } from '../http/authenticate.ts'
+import { type Answer, createMessages, linesOf, ownText } from '../http/answer.ts'
+import { tokenOf } from '../http/checks.ts'
 import type { Cors } from '../http/cors.ts'
 import type { OnAnswered } from '../http/metrics.ts'
-import { ownText } from '../http/ownText.ts'
 import { newRequestId } from '../http/server.ts'
 import { type Allowance, allowed, type LimitDecision } from '../limits/limitDecision.ts'
 import type { RateLimiter } from '../limits/rateLimit.ts'
@@ -22,7 +21,7 @@ import type { ReadRequest } from './plainRequest.ts'
 
 /**
  * How many characters of answers are kept, enough for four questions about 5,000 events. Many of them are also kept by
- * views/answers.ts, as the same text.
+ * views/question.ts, as the same text.
  */
 const keptText = 64 * 1024 * 1024
 const longestTarget = 300

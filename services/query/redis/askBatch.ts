@@ -1,19 +1,20 @@
-import type { AccessKeys, Taken } from '@tally/access'
-import type { RateLimits } from '@tally/platform'
+import { type AccessKeys, type AccessRedis, accessScripts, type Taken, windowScript } from '@tally/access'
+import { type RateLimits, type ScriptCalls, script } from '@tally/platform'
 import {
   createLines,
+  type ReadModelRedis,
   type RedisKeys,
   readEventVersion,
+  readModelScripts,
   readShardHash,
   shardFields,
   toEventVersion,
   toShardHash,
+  versionsScript,
 } from '@tally/publication'
 import { Cluster } from 'ioredis'
-import { type Batch, rejectReads, settle, settleWith, type Taker } from './batch.ts'
+import { type Batch, rejectReads, settle, settleWith, type Taker, type Waiter } from './batch.ts'
 import type { Breaker } from './breaker.ts'
-import type { QueryRedis } from './scripts.ts'
-import type { Waiter } from './waiter.ts'
 
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
@@ -136,3 +137,18 @@ function toTaken(line: number[] | Error): Taken | Error {
 }
 
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+
+/** The scripts of the query service, for `openRedis`. */
+export const queryScripts = {
+  ...accessScripts,
+  ...readModelScripts,
+  /** See scripts/askBatch.n.lua. */
+  askBatch: script<(keys: number, ...args: (string | number)[]) => Promise<string>>(
+    new URL('scripts/askBatch.n.lua', import.meta.url),
+    windowScript,
+    versionsScript,
+  ),
+}
+
+/** A client with these scripts. */
+export type QueryRedis = AccessRedis & ReadModelRedis & ScriptCalls<Pick<typeof queryScripts, 'askBatch'>>

@@ -3,7 +3,7 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import type { RedisKeys } from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { expect, test } from 'vitest'
-import { createAskBatch } from './askBatch.ts'
+import { createAskBatch, type QueryRedis } from './askBatch.ts'
 import {
   AskedEvent,
   AskedOrganization,
@@ -13,7 +13,6 @@ import {
   joinTakers,
   newBatch,
 } from './batch.ts'
-import type { QueryRedis } from './scripts.ts'
 
 /** Asks for one batch; the script replies with these lines. */
 function askWith(...lines: string[]) {

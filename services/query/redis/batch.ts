@@ -3,7 +3,45 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/figures'
 import type { EventVersion, ShardHash } from '@tally/publication'
 import { type Allowance, allowanceOf, type LimitDecision } from '../limits/limitDecision.ts'
-import { Waiter } from './waiter.ts'
+
+/**
+ * Waits for one reply. It is settled once; what comes later changes nothing. A poll reads `reply` when its batch is
+ * over, so the promise is made only for those that ask for it.
+ */
+export class Waiter<Reply> {
+  /** Undefined until the reply is there, and if it is an error. */
+  reply: Reply | undefined
+  #state: 'waits' | 'resolved' | 'rejected' = 'waits'
+  #error: unknown
+  #resolvers: PromiseWithResolvers<Reply> | undefined
+
+  get promise(): Promise<Reply> {
+    if (this.#resolvers === undefined) {
+      this.#resolvers = Promise.withResolvers<Reply>()
+      this.#notify()
+    }
+    return this.#resolvers.promise
+  }
+
+  resolve(reply: Reply): void {
+    if (this.#state !== 'waits') return
+    this.#state = 'resolved'
+    this.reply = reply
+    this.#notify()
+  }
+
+  reject(error: unknown): void {
+    if (this.#state !== 'waits') return
+    this.#state = 'rejected'
+    this.#error = error
+    this.#notify()
+  }
+
+  #notify(): void {
+    if (this.#state === 'resolved') this.#resolvers?.resolve(this.reply as Reply)
+    if (this.#state === 'rejected') this.#resolvers?.reject(this.#error)
+  }
+}
 
 /** What the requests of one batch ask Redis for, each thing once. */
 export type Batch = {
@@ -88,7 +126,7 @@ export class Taker extends Waiter<Taken | undefined> {
     this.organization = organization
   }
 }
-export class ShardWaiter extends Waiter<ShardHash> {
+class ShardWaiter extends Waiter<ShardHash> {
   readonly events: EventWaiter[] = []
   readonly shard: AskedShard
   constructor(shard: AskedShard) {
@@ -96,7 +134,7 @@ export class ShardWaiter extends Waiter<ShardHash> {
     this.shard = shard
   }
 }
-export class EventWaiter extends Waiter<EventVersion | undefined> {
+class EventWaiter extends Waiter<EventVersion | undefined> {
   readonly event: AskedEvent
   readonly shard: ShardWaiter
   constructor(event: AskedEvent, shard: ShardWaiter) {

@@ -4,9 +4,9 @@ import { asOfField, eventRevisionField } from '@tally/publication'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { Cluster } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
+import { type QueryRedis, queryScripts } from './askBatch.ts'
 import { createBreaker } from './breaker.ts'
 import { createRequestBatches } from './requestBatches.ts'
-import { type QueryRedis, queryScripts } from './scripts.ts'
 
 const { redis, keys } = await redisOfFile(queryScripts)
 const topics = ['events', 'orders', 'refunds']

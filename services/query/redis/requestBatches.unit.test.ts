@@ -3,8 +3,8 @@ import type { AccessKeys } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { RedisKeys } from '@tally/publication'
 import { beforeEach, expect, test, vi } from 'vitest'
+import type { QueryRedis } from './askBatch.ts'
 import { createRequestBatches } from './requestBatches.ts'
-import type { QueryRedis } from './scripts.ts'
 
 const idKey = (id: string | number) => `{${id}}`
 const keys = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Waiter } from './waiter.ts'
+import { Waiter } from './batch.ts'
 
 test('a reply goes to those that asked for the promise before and after', async () => {
   const waiter = new Waiter<number | undefined>()

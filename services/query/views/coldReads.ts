@@ -2,8 +2,8 @@ import type { Postgres } from '@tally/platform'
 import { type Needs, type Read, readFromPostgres } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 import type { SharedReads } from '../postgres/sharedReads.ts'
-import type { Asked } from './answers.ts'
 import type { Memory } from './memory.ts'
+import type { Asked } from './question.ts'
 
 /** An id that Postgres does not know costs a query per second; a new event is found within 1 s all the same. */
 const unknownMs = 800

@@ -33,7 +33,7 @@ export function createEventList(deps: {
   keys: RedisKeys
   breaker: Breaker
   shared: SharedReads
-  /** Whether Redis is behind Postgres (staleness.ts). */
+  /** Whether Redis is behind Postgres (watermarks.ts). */
   isBehind: () => Promise<boolean>
   onFailure: (error: unknown) => void
 }): EventList {

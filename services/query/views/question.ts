@@ -1,3 +1,4 @@
+import type { EventId, OrganizationId } from '@tally/contract'
 import {
   allAreas,
   type DocumentName,
@@ -8,14 +9,15 @@ import {
   type StoredEvent,
   type View,
 } from '@tally/figures'
-import type { DocumentTexts } from '@tally/views'
-import { type Composed, composeText } from './composed.ts'
+import type { DocumentTexts, Needs, Read } from '@tally/views'
+import { LRUCache } from 'lru-cache'
+import { type Composed, composeText, ownText } from '../http/answer.ts'
 
 /**
  * How one request about one event is answered: a key that identifies the answer among those of one revision, the
  * documents it needs, and how it is composed of them.
  */
-export type Plan = {
+type Plan = {
   key: string
   /** `meta.dayId`; absent on answers without it. */
   dayId?: number | null
@@ -38,7 +40,7 @@ export function documentOf<Name extends View>(
   return text === '' ? emptyDocument[view] : (JSON.parse(text) as DocumentOf[Name])
 }
 
-export type DayQuery = { dayId?: number | undefined; areaId?: number | undefined }
+type DayQuery = { dayId?: number | undefined; areaId?: number | undefined }
 
 /** The areas of an event that a request may name (docs/api.md, Parameters). */
 export const hasArea = ({ areas }: StoredEvent, areaId: number | undefined): boolean =>
@@ -73,3 +75,62 @@ export function planDay<Name extends View>(
       composeText(dayId === null ? whenNoDay : toData(documentOf(documents, view, dayId, areaId)), dayId),
   }
 }
+
+/** How many characters of answers a process remembers. */
+const rememberedText = 24 * 1024 * 1024
+
+export type Asked = { eventId: EventId; organizationId: OrganizationId }
+export type Answered = {
+  event: StoredEvent
+  revision: number
+  plan: Plan
+  composed: Composed
+  asOfMs: number | null
+}
+
+/** How one question is answered. */
+export type Answering = {
+  /** The documents that are missing to compose the answer; none if it is remembered. */
+  needs: Needs
+  /** The answer from what was read; undefined if the event is another organization's or lacks what is asked for. */
+  answer(read: Read, asOfMs?: number | null): Answered | undefined
+}
+
+/** Composes answers, and remembers each for its event's revision. */
+export function createAnswers(): (of: Asked, question: Question) => Answering {
+  const remembered = new LRUCache<string, Composed>({
+    maxSize: rememberedText,
+    sizeCalculation: ({ data }, key) => data.length + key.length + 200,
+  })
+
+  return ({ eventId, organizationId }, question) => {
+    const planOf = (event: StoredEvent) =>
+      event.organizationId === organizationId ? question(event) : undefined
+    // Keeps what was found: it may be evicted before the read is back.
+    const found = new Map<string, Composed>()
+    return {
+      needs(event, revision) {
+        const plan = planOf(event)
+        if (plan === undefined) return []
+        const key = keyOf(eventId, revision, plan)
+        const composed = remembered.get(key)
+        if (composed === undefined) return plan.needs
+        found.set(key, composed)
+        return []
+      },
+      answer({ head: { event, revision }, documents, ...read }, asOfMs = read.asOfMs) {
+        const plan = planOf(event)
+        if (plan === undefined) return undefined
+        const key = keyOf(eventId, revision, plan)
+        let composed = found.get(key)
+        if (composed === undefined) {
+          composed = plan.compose(documents)
+          remembered.set(ownText(key), composed)
+        }
+        return { event, revision, plan, composed, asOfMs }
+      },
+    }
+  }
+}
+
+const keyOf = (eventId: EventId, revision: number, plan: Plan) => `${eventId}:${revision}:${plan.key}`

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { composeList, composeText } from './composed.ts'
+import { composeList, composeText } from './answer.ts'
 
 test.for([
   { what: 'no item', items: [] },

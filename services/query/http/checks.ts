@@ -1,9 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type ApiKey, AuthenticationUnavailable, type Authenticator } from '@tally/access'
 import type { Endpoint } from '@tally/contract'
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
-import { parseQuery } from './encoding.ts'
-import type { ParameterError } from './problems.ts'
+import { findBrokenEncoding, parseQuery, splitTarget } from './encoding.ts'
+import { type ParameterError, RequestProblem, unavailable } from './problems.ts'
+
+/**
+ * Returns the function that finds a request's key; undefined without a valid token. The promise, or the call itself,
+ * rejects with `service-unavailable` if nothing can tell whether the token is valid.
+ */
+export function createAuthenticate(
+  authenticator: Authenticator,
+): (headers: IncomingHttpHeaders) => ApiKey | undefined | Promise<ApiKey | undefined> {
+  return headers => {
+    const token = tokenOf(headers)
+    if (token === undefined) return undefined
+    try {
+      const key = authenticator.authenticate(token)
+      return key instanceof Promise ? key.catch(asProblem) : key
+    } catch (error) {
+      return asProblem(error)
+    }
+  }
+}
+
+/** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (docs/api.md, Tokens). */
+export function tokenOf(headers: {
+  'x-api-key'?: string | string[] | undefined
+  authorization?: string | undefined
+}): string | undefined {
+  const own = headers['x-api-key']
+  return typeof own === 'string' && own !== '' ? own : bearerToken(headers.authorization)
+}
+
+function bearerToken(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+}
+
+function asProblem(error: unknown): never {
+  throw error instanceof AuthenticationUnavailable ? unavailable() : error
+}
 
 export type Parsed =
   /** `ignored` is the value of `Tally-Ignored`, if the request has parameters that the endpoint does not know. */
@@ -61,3 +99,32 @@ function errorsOf(error: z.ZodError | undefined, given: unknown): ParameterError
   }
   return [...byParameter].map(([parameter, message]) => ({ parameter, message }))
 }
+
+/**
+ * Checks a request before the router's result is used and before fastify reads a body (one that it cannot parse would
+ * be its own error, not a 405); undefined if nothing is wrong.
+ */
+export function checkRequest(
+  { raw, method }: FastifyRequest,
+  isKnownPath: (path: string) => boolean,
+): RequestProblem | undefined {
+  const target = raw.url ?? '/'
+  const broken = findBrokenEncoding(target)
+  if (broken !== undefined) return badEncoding(broken.parameter)
+  // The router takes an empty segment as a parameter's value; in the API it is another path.
+  const { path } = splitTarget(target)
+  if (hasEmptySegment(path)) return new RequestProblem('not-found')
+  if (method === 'GET' || method === 'HEAD') return undefined
+  return isKnownPath(path)
+    ? new RequestProblem('method-not-allowed', { headers: { Allow: 'GET, HEAD' } })
+    : new RequestProblem('not-found')
+}
+
+/** `parameter` is `path`, or the name of a parameter. */
+export const badEncoding = (parameter: string): RequestProblem =>
+  new RequestProblem('invalid-parameters', {
+    errors: [{ parameter, message: 'must be percent-encoded UTF-8' }],
+  })
+
+const hasEmptySegment = (path: string) =>
+  path.startsWith('/api/') && (path.includes('//') || path.endsWith('/'))
