@@ -3,8 +3,7 @@ import type { Database, Postgres, Tx } from '@tally/platform'
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import { refusalIfUnknown } from '../knownOrganization.ts'
-import { allowOnce, type TokenOwner } from './oneTimeTokens.ts'
-import { newToken } from './tokens.ts'
+import { allowOnce, newToken, type TokenOwner } from './tokens.ts'
 
 /** A person who may sign in. An administrator belongs to one organization and sees no other. */
 export type Administrator = {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { formatToken, makeToken } from '../keys/apiKey.ts'
 import { findKeys, revokeKey } from '../keys/store.ts'
-import { formatToken, makeToken } from '../keys/token.ts'
 import { everyProcess, openAuthenticatorHarness, timed } from '../test/authenticator.ts'
-import { followKeys } from './keyChanges.ts'
+import { followKeys } from './keyCache.ts'
 
 let harness: Awaited<ReturnType<typeof openAuthenticatorHarness>>
 beforeAll(async () => {

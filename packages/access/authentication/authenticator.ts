@@ -1,15 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Postgres } from '@tally/platform'
+import { openInterval, type Postgres } from '@tally/platform'
+import { LRUCache } from 'lru-cache'
 import { keepPublished } from '../copies/publish.ts'
-import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
-import { hashSecret, parseToken } from '../keys/token.ts'
+import { type ApiKey, hashSecret, parseToken, type StoredKey } from '../keys/apiKey.ts'
+import { touchKeys } from '../keys/store.ts'
 import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
-import { type CachedKey, createKeyCache } from './keyCache.ts'
-import { followKeys } from './keyChanges.ts'
+import { type CachedKey, createKeyCache, followKeys } from './keyCache.ts'
 import { createKeySource } from './keySource.ts'
-import { openUsage } from './usage.ts'
-import { createVerified } from './verified.ts'
 
 export type Authenticator = {
   /**
@@ -32,7 +30,7 @@ export type Authenticator = {
 /** A key whose token was right, as the cache has it. */
 export type KnownKey = CachedKey
 
-export type AuthenticatorDeps = {
+type AuthenticatorDeps = {
   db: Postgres
   redis: AccessRedis
   keys: AccessKeys
@@ -108,3 +106,80 @@ function isHashOf(secret: string, stored: Buffer): boolean {
 
 const isOver = ({ revokedAt, expiresAt }: ApiKey, nowMs: number): boolean =>
   revokedAt !== null || (expiresAt !== null && expiresAt <= nowMs)
+
+/** About 200 bytes each. */
+const maxVerified = 20_000
+
+/**
+ * Tokens that were right, each with what the cache had of its key. A token is right again as long as the cache has the
+ * record that its secret was compared with, so that a device that polls is not hashed again: parsing and hashing took 3
+ * µs of each request. Wrong tokens are not kept.
+ */
+function createVerified(cache: {
+  held(keyId: string): CachedKey | undefined
+  isUsable(cached: CachedKey): boolean
+}) {
+  const verified = new LRUCache<string, CachedKey>({ max: maxVerified })
+  return {
+    /** What the cache has of the token's key; undefined if the token has to be checked. */
+    recall(token: string): CachedKey | undefined {
+      const cached = verified.get(token)
+      return cached !== undefined && cache.isUsable(cached) ? cached : undefined
+    },
+    /** Keeps a token that was compared with this record. */
+    keep(token: string, stored: StoredKey): void {
+      const cached = cache.held(stored.key.keyId)
+      if (cached?.stored === stored) verified.set(token, cached)
+    },
+  }
+}
+
+const minuteMs = 60_000
+const flushEveryMs = 10_000
+
+type Deps = { db: Postgres; logger: Log; now: () => number }
+
+/**
+ * Collects when keys were used. Every 10 s one statement writes the new minutes, so a use is in Postgres within 70 s
+ * (docs/api.md, Tokens). What cannot be written is kept for the next time.
+ */
+function openUsage({ db, logger, now }: Deps) {
+  const written = new Map<string, number>()
+  let unwritten = new Map<string, number>()
+
+  const write = async () => {
+    const batch = unwritten
+    if (batch.size === 0) return
+    unwritten = new Map()
+    try {
+      await touchKeys(db, batch)
+      for (const [keyId, minute] of batch) written.set(keyId, minute)
+    } catch (error) {
+      for (const [keyId, minute] of batch) if (!unwritten.has(keyId)) unwritten.set(keyId, minute)
+      throw error
+    }
+  }
+  const flushes = openInterval(flushEveryMs, write, error =>
+    logger.debug({ err: error, keys: unwritten.size }, 'last use of API keys not written; trying again'),
+  )
+
+  return {
+    /**
+     * Returns whether the key was not used in this minute before. `known` remembers the minute, so that a key that is
+     * used again within it is not looked up.
+     */
+    note(keyId: string, known?: { usedMinute?: number }): boolean {
+      const nowMs = now()
+      const minute = nowMs - (nowMs % minuteMs)
+      if (known?.usedMinute === minute) return false
+      if (known !== undefined) known.usedMinute = minute
+      if (written.get(keyId) === minute) return false
+      unwritten.set(keyId, minute)
+      return true
+    },
+    async close(): Promise<void> {
+      await flushes.stop()
+      await flushes.run()
+    },
+  }
+}

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { copyKey } from '../copies/redisCopy.ts'
+import { makeToken } from '../keys/apiKey.ts'
 import { revokeKey } from '../keys/store.ts'
-import { makeToken } from '../keys/token.ts'
 import { everyProcess, openAuthenticatorHarness, timed } from '../test/authenticator.ts'
 import { AuthenticationUnavailable } from './keySource.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { continues, type Position } from './keyChanges.ts'
+import { continues, type Position } from './keyCache.ts'
 
 const before: Position = { xmin: 10, deletions: 2, server: '2026-11-22 13:00:00+00' }
 

@@ -3,12 +3,21 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { addEvent, addOrganization } from '@tally/testkit/records/rows'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
-import { type ApiKey, ApiKeyError, TooManyKeysError } from './apiKey.ts'
-import { listActiveKeys, listEndedKeys, listKeys } from './lists.ts'
+import { type ApiKey, ApiKeyError, hashSecret, parseToken, TooManyKeysError } from './apiKey.ts'
 import { rotateKeyWithin } from './ownKeys.ts'
-import { mostActiveKeys, mostKeysADay } from './room.ts'
-import { createKey, createKeyWithin, findKeys, type NewKey, revokeKey, touchKeys } from './store.ts'
-import { hashSecret, parseToken } from './token.ts'
+import {
+  createKey,
+  createKeyWithin,
+  findKeys,
+  listActiveKeys,
+  listEndedKeys,
+  listKeys,
+  mostActiveKeys,
+  mostKeysADay,
+  type NewKey,
+  revokeKey,
+  touchKeys,
+} from './store.ts'
 
 const database = await databaseOfFile()
 

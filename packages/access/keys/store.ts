@@ -1,10 +1,15 @@
 import type { EventId, OrganizationId, Scope } from '@tally/contract'
-import type { Database, Postgres, Tx } from '@tally/platform'
+import { type Database, lockName, type Postgres, type Tx } from '@tally/platform'
 import { type Selectable, sql } from 'kysely'
 import { refusalIfUnknown } from '../knownOrganization.ts'
-import { ApiKeyError, type StoredKey } from './apiKey.ts'
-import { requireRoom } from './room.ts'
-import { hashSecret, makeToken } from './token.ts'
+import {
+  type ApiKey,
+  ApiKeyError,
+  hashSecret,
+  makeToken,
+  type StoredKey,
+  TooManyKeysError,
+} from './apiKey.ts'
 
 /** The fields of a new key; `expiresAt` in epoch milliseconds. */
 export type NewKey = {
@@ -147,4 +152,77 @@ export function fromRow(row: KeyRow): StoredKey {
       lastUsedAt: row.last_used_at,
     },
   }
+}
+
+/** Keys of an organization that work at the same time: more than a festival has devices. */
+export const mostActiveKeys = 200
+/** Keys that an organization makes in 24 hours; it bounds the counts of requests, which are kept by key for a day. */
+export const mostKeysADay = 1_000
+
+/**
+ * Throws TooManyKeysError if an organization may not have one more key. Whoever else makes a key for it waits until
+ * this transaction ends, so that two do not take the last place.
+ */
+async function requireRoom(tx: Tx, organizationId: OrganizationId): Promise<void> {
+  await lockName(tx, `tally keys of ${organizationId}`)
+  const { rows } = await sql<{ active: number; today: number }>`
+select
+  count(*) filter (where revoked_at is null and (expires_at is null or expires_at > clock_timestamp()))::int as active,
+  count(*) filter (where created_at > clock_timestamp() - interval '1 day')::int as today
+from api_keys
+where organization_id = ${organizationId}`.execute(tx)
+  const { active = 0, today = 0 } = rows[0] ?? {}
+  if (active >= mostActiveKeys)
+    throw new TooManyKeysError(
+      `the organization has ${active} active keys, the most allowed: revoke one first`,
+    )
+  if (today >= mostKeysADay)
+    throw new TooManyKeysError(
+      `the organization made ${today} keys in 24 hours, the most allowed: try again later`,
+    )
+}
+
+const pageSize = 500
+
+/** All keys of an organization, including revoked and expired ones, oldest first, in pages of at most 500. */
+export async function* listKeys(db: Postgres, organizationId: OrganizationId): AsyncGenerator<ApiKey[]> {
+  let after = { createdAt: 0, keyId: '' }
+  for (;;) {
+    const { rows } = await sql<KeyRow>`
+select * from api_keys
+where organization_id = ${organizationId}
+  and (created_at, key_id) > (${new Date(after.createdAt).toISOString()}::timestamptz, ${after.keyId})
+order by created_at, key_id
+limit ${pageSize}`.execute(db)
+    const keys = rows.map(row => fromRow(row).key)
+    const last = keys.at(-1)
+    if (last === undefined) return
+    yield keys
+    after = last
+  }
+}
+
+/** The keys of an organization that work, newest first; at most as many as it may have. */
+export async function listActiveKeys(db: Postgres, organizationId: OrganizationId): Promise<ApiKey[]> {
+  const { rows } = await sql<KeyRow>`
+select * from api_keys
+where organization_id = ${organizationId} and revoked_at is null and (expires_at is null or expires_at > now())
+order by created_at desc, key_id desc`.execute(db)
+  return rows.map(row => fromRow(row).key)
+}
+
+/** Revoked and expired keys of an organization, newest first, at most `limit`; those made before the key `before`. */
+export async function listEndedKeys(
+  db: Postgres,
+  organizationId: OrganizationId,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<ApiKey[]> {
+  const { rows } = await sql<KeyRow>`
+select * from api_keys
+where organization_id = ${organizationId} and (revoked_at is not null or expires_at <= now())
+  and (${before ?? null}::text is null or (created_at, key_id) < (
+    select created_at, key_id from api_keys where organization_id = ${organizationId} and key_id = ${before ?? null}))
+order by created_at desc, key_id desc
+limit ${limit}`.execute(db)
+  return rows.map(row => fromRow(row).key)
 }

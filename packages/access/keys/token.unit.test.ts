@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatToken, hashSecret, makeToken, parseToken } from './token.ts'
+import { formatToken, hashSecret, makeToken, parseToken } from './apiKey.ts'
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const digit = fc.constantFrom(...digits)

@@ -3,7 +3,7 @@ import { freshDatabase } from '@tally/testkit/servers/database'
 import { testRedis } from '@tally/testkit/servers/redis'
 import type { NewKey } from '../keys/store.ts'
 
-/** Fewer than an organization may have (keys/room.ts). */
+/** Fewer than an organization may have (keys/store.ts). */
 const keysEach = 150
 
 /**
