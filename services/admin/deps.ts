@@ -5,7 +5,7 @@ import type { ReadModelRedis, RedisKeys } from '@tally/publication'
 import type { LiveHub } from './live/hub.ts'
 import type { AdminMetrics } from './metrics.ts'
 import type { Sample } from './operations/lastHour.ts'
-import type { Sealer } from './secondFactor/sealing.ts'
+import type { Sealer } from './secondFactor/codes.ts'
 import type { Oidc } from './signIn/oidc.ts'
 import type { Recall } from './signIn/recall.ts'
 

@@ -9,11 +9,19 @@ import { recoveryCodesLeft } from '../secondFactor/store.ts'
 import { startSession } from '../signIn/begin.ts'
 import { clearCookies } from '../signIn/cookies.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
-import { hashNewPassword } from '../signIn/newPassword.ts'
-import { withOwnPassword } from '../signIn/ownPassword.ts'
-import { endOneSession, endSessions, listSessions } from '../signIn/sessions.ts'
+import { hashNewPassword, newPasswordFields, withOwnPassword } from '../signIn/ownPassword.ts'
+import {
+  endOneSession,
+  endSessions,
+  type ListedSession,
+  listSessions,
+  type Session,
+} from '../signIn/sessions.ts'
+import { counted, moment } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
+import { browserName } from './browserName.ts'
 import { peoplePages } from './people.ts'
-import { accountView, type PasswordMistakes } from './view.ts'
 
 const params = z.object({ sessionId: rowNumber })
 
@@ -81,4 +89,70 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     })
     return reply.redirect('/account?done=password', 303)
   }
+}
+
+type PasswordMistakes = { current?: string; password?: string }
+type AccountShown = {
+  session: Session
+  sessions: ListedSession[]
+  codesLeft: number
+  mistakes: PasswordMistakes
+  csrf: string
+  allowsPasswords: boolean
+}
+
+function accountView({ session, sessions, codesLeft, ...shown }: AccountShown): Html {
+  const { mistakes, csrf, allowsPasswords } = shown
+  return html`<h1>Account</h1>
+<p class="faint">${session.email}</p>
+<section class="card"><h2>Sessions</h2>
+${sessionTable(sessions, session.sessionId, csrf)}
+<form method="post" action="/account/sign-out-everywhere">${csrfField(csrf)}
+<div class="actions"><button class="danger">Sign out everywhere</button></div>
+</form></section>
+<section class="card"><h2>People</h2><p>Who else may sign in for ${session.organizationName}.</p>
+<p><a class="button" href="/account/people">People</a></p></section>
+${allowsPasswords ? html`${secondFactor(session, codesLeft)}${passwordForm(session, mistakes, csrf)}` : ''}`
+}
+
+function secondFactor({ hasSecondFactor, hasApp, hasPasskey }: Session, codesLeft: number): Html {
+  const factors = [...(hasApp ? ['a code of your app'] : []), ...(hasPasskey ? ['a passkey'] : [])]
+  return html`<section class="card"><h2>Second factor</h2>
+<p>${hasSecondFactor ? `On: a sign-in with the password also asks for ${factors.join(' or ')}. ${counted(codesLeft, 'recovery code')} left.` : 'Off: a sign-in asks for the password only.'}</p>
+<p><a class="button" href="/account/second-factor">${hasApp ? 'Turn off the app' : 'Set up an app'}</a> <a class="button" href="/account/passkeys">Passkeys</a></p>
+</section>`
+}
+
+/** The use of a session is stored once a minute. */
+const activeMs = 2 * 60_000
+
+function sessionTable(sessions: ListedSession[], current: number, csrf: string): Html {
+  return html`<table>
+<caption class="hidden">Your sessions</caption>
+<thead><tr><th scope="col">Browser</th><th scope="col">IP address</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col"><span class="hidden">End</span></th></tr></thead>
+<tbody>${sessions.map(
+    ({ sessionId, browser, address, createdAt, lastSeenAt }) => html`<tr>
+<td data-label="Browser"><span title="${browser}">${browserName(browser)}</span>${sessionId === current ? html` <span class="badge good">this one</span>` : ''}</td>
+<td data-label="IP address"><code>${address}</code></td>
+<td data-label="Signed in">${moment(createdAt)}</td>
+<td data-label="Last used">${Date.now() - lastSeenAt < activeMs ? 'active now' : moment(lastSeenAt)}</td>
+<td>${sessionId === current ? '' : endForm(sessionId, csrf)}</td></tr>`,
+  )}</tbody></table>`
+}
+
+/** One's own session ends with "Sign out" instead. */
+const endForm = (sessionId: number, csrf: string): Html =>
+  html`<form method="post" action="/account/sessions/${sessionId}/end">${csrfField(csrf)}<button class="danger" aria-label="End this session">End</button></form>`
+
+function passwordForm({ email }: Session, mistakes: PasswordMistakes, csrf: string): Html {
+  return html`<section class="card form"><h2>Change password</h2>
+<p class="faint">All other sessions end.</p>
+<form method="post" action="/account/password">${csrfField(csrf)}
+<input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
+<label for="current">Current password</label>
+<input id="current" name="current" type="password" autocomplete="current-password" required>
+${mistakes.current === undefined ? '' : html`<p class="mistake" role="alert">${mistakes.current}</p>`}
+${newPasswordFields(mistakes.password)}
+<div class="actions"><button class="primary">Change password</button></div>
+</form></section>`
 }

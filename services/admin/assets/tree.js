@@ -1,5 +1,5 @@
 /**
- * An element as data: the server writes it as HTML (views/tree.ts), the browser draws it (draw.js). A child is a text or
+ * An element as data: the server writes it as HTML (views/html.ts), the browser draws it (draw.js). A child is a text or
  * an element; an attribute that is undefined is left out.
  */
 export const h = (name, attributes, ...children) => ({

@@ -6,8 +6,9 @@ import { sendCsv } from '../http/csv.ts'
 import { parseOr400, rowNumber } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { platformSessionOf, sessionOf } from '../signIn/guard.ts'
-import { actionNames, auditCsv, readAudit } from './store.ts'
-import { auditView } from './view.ts'
+import { moment } from '../views/format.ts'
+import { attribute, type Html, html } from '../views/html.ts'
+import { type AuditEntry, type AuditQuery, actionNames, auditCsv, nameOfAction, readAudit } from './store.ts'
 
 const pageSize = 50
 /** A filter as the form sends it: an empty field counts as absent. */
@@ -50,3 +51,58 @@ export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
 /** Whose entries are asked for; those of the commands are the platform team's. */
 const ownerOf = (request: FastifyRequest, of: 'commands' | undefined): OrganizationId | null =>
   of === 'commands' && platformSessionOf(request).isPlatform ? null : sessionOf(request).organizationId
+
+type AuditShown = { asked: AuditQuery; hasMore: boolean; isPlatform: boolean }
+
+function auditView(entries: AuditEntry[], { asked, hasMore, isPlatform }: AuditShown): Html {
+  return html`<h1>Audit</h1>
+<p class="faint">Who did what in this area, when, and from where. Newest first.</p>
+${filterForm(asked, isPlatform)}
+${entries.length === 0 ? html`<section class="card empty"><p class="big">No entries</p></section>` : table(entries)}
+${hasMore ? html`<p><a class="button" href="/audit?${linkOf({ ...asked, before: entries.at(-1)?.auditId })}">Older</a></p>` : ''}`
+}
+
+function filterForm(asked: AuditQuery, isPlatform: boolean): Html {
+  const { who = '', from = '', until = '' } = asked
+  return html`<form method="get" action="/audit" class="filter">
+<div><label for="who">Who</label><input id="who" name="who" maxlength="254" value="${who}"></div>
+<div><label for="action">What</label><select id="action" name="action"><option value="">Everything</option>
+${Object.entries(actionNames).map(([action, name]) => html`<option value="${action}"${attribute('selected', action === asked.action)}>${name}</option>`)}
+</select></div>
+<div><label for="from">Since</label><input id="from" name="from" type="date" value="${from}"></div>
+<div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
+${isPlatform ? ofField(asked) : ''}
+<button>Show</button>
+<a class="button quiet" href="/audit.csv?${linkOf({ ...asked, before: undefined })}">Export CSV</a>
+</form>`
+}
+
+const ofField = ({
+  of,
+}: AuditQuery): Html => html`<div><label for="of">Whose</label><select id="of" name="of">
+<option value="">Organization</option><option value="commands"${attribute('selected', of === 'commands')}>Commands of the platform team</option>
+</select></div>`
+
+/** The query string of a filter. */
+const linkOf = (asked: AuditQuery): string =>
+  new URLSearchParams(
+    Object.entries(asked).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as [string, string]],
+    ),
+  ).toString()
+
+function table(entries: AuditEntry[]): Html {
+  return html`<div class="card table"><table>
+<caption class="hidden">Audit entries</caption>
+<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">IP address</th></tr></thead>
+<tbody>
+${entries.map(
+  ({ at, email, action, subject, detail, address }) => html`<tr>
+<td data-label="When">${moment(at)}</td>
+<td data-label="Who">${email}</td>
+<td data-label="What">${nameOfAction(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block" dir="auto">${detail}</span>`}</td>
+<td data-label="IP address"><code>${address}</code></td>
+</tr>`,
+)}
+</tbody></table></div>`
+}

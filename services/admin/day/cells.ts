@@ -1,7 +1,6 @@
 import type { TopItem } from '@tally/contract'
 import { type Cell, count, moneyCell } from '../http/cells.ts'
-import type { Takings } from './settled.ts'
-import { sumOf } from './sums.ts'
+import { sumOf, type Takings } from './settled.ts'
 
 export const takingsCells = ({
   total,

@@ -1,3 +1,6 @@
+import { type EventDay, offsetIn } from '@tally/contract'
+import type { StoredEvent } from '@tally/figures'
+
 /** The addresses of the sheet and the files of a day, or without one of all days of a festival. */
 export function settleLinks(eventId: string, dayId?: number) {
   const isDay = dayId !== undefined
@@ -13,4 +16,47 @@ export function settleLinks(eventId: string, dayId?: number) {
       orders: `/live/orders.xlsx?${of}`,
     },
   }
+}
+
+/**
+ * The days of an event by date and opening, with their names: the date, and if several days have it, such as lunch and
+ * dinner, also when the day was opened.
+ */
+export function dayNames({ days, timeZone }: StoredEvent): { day: EventDay; name: string }[] {
+  const byDate = Map.groupBy(days, ({ date }) => date)
+  const offsetAt = offsetIn(timeZone)
+  const clockOf = (at: number) => new Date(at + offsetAt(at)).toISOString().slice(11, 16)
+  return days.toSorted(byOpening).map(day => ({
+    day,
+    name: byDate.get(day.date)?.length === 1 ? day.date : `${day.date} ${clockOf(day.openedAt)}`,
+  }))
+}
+
+/** By date, and on a date by when they opened. */
+export const byOpening = (one: EventDay, other: EventDay) =>
+  one.date === other.date ? one.openedAt - other.openedAt : one.date < other.date ? -1 : 1
+
+const longestName = 60
+/** Letters that do not decompose into one of a to z and a mark. */
+const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }
+
+/**
+ * The beginning of the names of files: `sagra-del-pesce-2026-09-04`, so that two festivals of a day do not overwrite
+ * each other, `…-2026-09-04-1130` if two days have that date, and of all days `…-2026-09-04-all-days`, with the date of
+ * the first. Safe in every file system and in a header: a to z, digits and hyphens. The event's id stands for a name
+ * without these.
+ */
+export function fileName(event: StoredEvent, day: EventDay | undefined): string {
+  const name = event.name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[ßæœøłđðþ]/g, letter => letters[letter] ?? '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, longestName)
+    .replace(/^-+|-+$/g, '')
+  const names = dayNames(event)
+  const own = names.find(({ day: { dayId } }) => dayId === day?.dayId)
+  const date = own?.name.replace(/ (..):/, '-$1') ?? `${names[0]?.day.date}-all-days`
+  return `${name || `festival-${event.eventId.slice(0, 8)}`}-${date}`
 }

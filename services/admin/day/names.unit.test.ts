@@ -1,6 +1,6 @@
 import type { StoredEvent } from '@tally/figures'
 import { expect, test } from 'vitest'
-import { dayNames, fileName } from './names.ts'
+import { dayNames, fileName } from './links.ts'
 
 const day = (dayId: number, date: string, openedAt = 0) => ({ dayId, date, openedAt, closedAt: null })
 const eventOf = (name: string, days = [day(41, '2026-09-04')]) =>

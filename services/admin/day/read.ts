@@ -6,9 +6,16 @@ import { type DayRead, dayOf, documentOf } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
 import { partReturned } from '../live/returned.ts'
 import { namesOf } from '../live/wanted.ts'
-import { dayNames } from './names.ts'
-import type { Period, Settled } from './settled.ts'
-import { itemSums, sumOfItems, sumOfKpis, sumOfPayments, takingsOf } from './sums.ts'
+import { dayNames } from './links.ts'
+import {
+  itemSums,
+  type Period,
+  type Settled,
+  sumOfItems,
+  sumOfKpis,
+  sumOfPayments,
+  takingsOf,
+} from './settled.ts'
 
 /** A day, or without one all days of an event. */
 export type SettledOf = { eventId: EventId; dayId?: number | undefined }

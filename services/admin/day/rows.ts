@@ -4,8 +4,7 @@ import type { Postgres } from '@tally/platform'
 import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
 import type { DayRef } from '../live/day.ts'
 import { itemCells, takingsCells } from './cells.ts'
-import type { Settled } from './settled.ts'
-import { closingOf, periodSums } from './sums.ts'
+import { closingOf, periodSums, type Settled } from './settled.ts'
 
 const ofKind = (kind: Column['kind'], ...names: string[]): Column[] => names.map(name => ({ name, kind }))
 

@@ -1,5 +1,11 @@
-import type { EventDay, KpisAnswer, TopItem } from '@tally/contract'
-import type { StoredEvent } from '@tally/figures'
+import { type EventDay, type KpisAnswer, type TopItem, toCents, toEuros } from '@tally/contract'
+import {
+  byTakings,
+  type ItemFigures,
+  type ItemsDocument,
+  type PaymentFigures,
+  type StoredEvent,
+} from '@tally/figures'
 
 /** The takings of one payment method or of all, in euros: `total` less `refunded` are the `takings`. */
 export type Takings = {
@@ -42,10 +48,90 @@ export type Settled = {
 }
 
 /** Of items: `total` less `refunded` are their takings. */
-export type SettledItem = {
+type SettledItem = {
   quantity: number
   refundedQuantity: number
   total: number
   refunded: number
   takings: number
+}
+
+/** Sums in whole cents: euros are binary fractions. */
+export const sumOf = (euros: number[]): number => toEuros(euros.reduce((sum, one) => sum + toCents(one), 0))
+
+/** The items of several days, as one day has them. */
+export function sumOfItems(days: ItemsDocument[]): ItemsDocument {
+  const byItem = Map.groupBy(days.flat(), ([menuItemId]) => menuItemId)
+  return [...byItem].map(([menuItemId, figures]): ItemFigures => {
+    const column = (place: number) => figures.map(row => row[place] ?? 0)
+    const counted = (place: number) => column(place).reduce((sum, one) => sum + one, 0)
+    return [menuItemId, counted(1), sumOf(column(2)), counted(3), sumOf(column(4))]
+  })
+}
+
+/** The payment methods of several days, as one day has them. */
+export function sumOfPayments(days: PaymentFigures[][]): Settled['payments'] {
+  const byMethod = Map.groupBy(days.flat(), ({ paymentMethod }) => paymentMethod)
+  return [...byMethod]
+    .map(([paymentMethod, figures]) => ({ paymentMethod, ...takingsOf(figures) }))
+    .sort(byTakings)
+}
+
+export function takingsOf(payments: Omit<PaymentFigures, 'paymentMethod'>[]): Takings {
+  const [total, takings] = [sumOf(payments.map(of => of.total)), sumOf(payments.map(of => of.takings))]
+  return {
+    orders: payments.reduce((sum, { orders }) => sum + orders, 0),
+    refundedOrders: payments.reduce((sum, { refundedOrders }) => sum + refundedOrders, 0),
+    total,
+    refunded: sumOf([total, -takings]),
+    takings,
+  }
+}
+
+export const sumOfKpis = (days: KpisAnswer[]): Settled['kpis'] => ({
+  totalOrders: days.reduce((sum, { totalOrders }) => sum + totalOrders, 0),
+  totalItemsSold: days.reduce((sum, { totalItemsSold }) => sum + totalItemsSold, 0),
+  totalSales: sumOf(days.map(({ totalSales }) => totalSales)),
+})
+
+export const itemSums = (items: TopItem[]): SettledItem => ({
+  quantity: items.reduce((sum, { quantity }) => sum + quantity, 0),
+  refundedQuantity: items.reduce((sum, { refundedQuantity }) => sum + refundedQuantity, 0),
+  total: sumOf(items.flatMap(({ revenue, refundedRevenue }) => [revenue, refundedRevenue])),
+  refunded: sumOf(items.map(({ refundedRevenue }) => refundedRevenue)),
+  takings: sumOf(items.map(({ revenue }) => revenue)),
+})
+
+export const periodSums = (periods: Settled['periods']) => ({
+  orders: periods.reduce((sum, { orders }) => sum + orders, 0),
+  takings: sumOf(periods.map(({ takings }) => takings)),
+})
+
+/** A line of what lies between the items and the takings. */
+type Step = { name: string; why: string } & Pick<Takings, 'total' | 'refunded' | 'takings'>
+
+/**
+ * What closes the items to the takings: their sum and these lines are the takings, in each column. A record has the
+ * total of an order and its lines, and nothing between them: a discount and a cover charge of one order are one
+ * difference.
+ */
+export function closingOf({ all, items }: Pick<Settled, 'all' | 'items'>): Step[] {
+  const charged = sumOf([all.total, -items.total])
+  const refunded = sumOf([all.refunded, -items.refunded])
+  return [
+    {
+      name: 'Discounts and cover charges',
+      why: 'totals of the orders less their items',
+      total: charged,
+      refunded: 0,
+      takings: charged,
+    },
+    {
+      name: 'Refunds of money only',
+      why: 'of no item; less fees that were kept',
+      total: 0,
+      refunded,
+      takings: sumOf([-refunded]),
+    },
+  ]
 }

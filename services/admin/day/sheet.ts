@@ -1,8 +1,7 @@
 import { offsetIn, type TopItem } from '@tally/contract'
 import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
 import { itemCells, paymentName, takingsCells } from './cells.ts'
-import type { Settled } from './settled.ts'
-import { closingOf, periodSums } from './sums.ts'
+import { closingOf, periodSums, type Settled } from './settled.ts'
 
 /** The columns of the end-of-day sheet in Excel; the event's name is above them. */
 export const sheetColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [

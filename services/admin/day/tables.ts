@@ -2,8 +2,7 @@ import type { TopItem } from '@tally/contract'
 import type { Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { paymentName } from './cells.ts'
-import type { Settled, Takings } from './settled.ts'
-import { closingOf, periodSums } from './sums.ts'
+import { closingOf, periodSums, type Settled, type Takings } from './settled.ts'
 
 const number = (text: string): Html => html`<td class="number">${text}</td>`
 const head = (text: string): Html => html`<th scope="col" class="number">${text}</th>`

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formNotice } from '../signIn/formAgain.ts'
 import { layout, type Page } from '../views/layout.ts'
 import { compress, encodingOf, sendCompressed } from './compression.ts'
-import { formToken } from './formToken.ts'
+import { formToken } from './forms.ts'
 import { localeOf } from './locale.ts'
 
 /**

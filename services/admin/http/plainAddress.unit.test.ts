@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plainAddress } from './plainAddress.ts'
+import { plainAddress } from './origin.ts'
 
 test.each([
   ['127.0.0.1', '127.0.0.1'],

@@ -7,11 +7,9 @@ import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
 import { fieldsIn } from '../signIn/formAgain.ts'
 import { sessionOf } from '../signIn/guard.ts'
-import { copySoon } from './copySoon.ts'
+import { copySoon } from './endPages.ts'
 import { namedEventsOf } from './events.ts'
-import { readNewKey, typedOf } from './newKeyForm.ts'
-import { newKeyView } from './newView.ts'
-import { typedBefore } from './presets.ts'
+import { newKeyView, readNewKey, typedBefore, typedOf } from './newKeyForm.ts'
 import { tokenView } from './tokenView.ts'
 
 /** New key: a form, and a page with the token, which is shown only once. */

@@ -1,14 +1,13 @@
 import type { ApiKey } from '@tally/access'
 import type { ListedEvent } from '@tally/figures'
+import { errorsOf, refusalReason } from '../usage/page.ts'
 import { sum } from '../usage/read.ts'
-import { errorsOf, refusalReason } from '../usage/reasons.ts'
 import { counted, type Format, moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { eventName } from './events.ts'
-import { scopeLines, scopeNames } from './scopes.ts'
 import { snippetsOf } from './snippets.ts'
-import { snippetsView } from './snippetsView.ts'
-import { isUsable, stateBadge } from './state.ts'
+import { isUsable, scopeLines, scopeNames, stateBadge } from './state.ts'
+import { snippetsView } from './tokenView.ts'
 
 type Around = {
   events: ListedEvent[]

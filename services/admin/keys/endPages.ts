@@ -1,12 +1,22 @@
-import { ApiKeyError, note, revokeKeyWithin, rotateKeyWithin, TooManyKeysError } from '@tally/access'
+import {
+  type ApiKey,
+  ApiKeyError,
+  copyKey,
+  note,
+  revokeKeyWithin,
+  rotateKeyWithin,
+  type StoredKey,
+  TooManyKeysError,
+} from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, notFound, PageProblem, tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
-import { copySoon } from './copySoon.ts'
-import { graces, revokeView, rotatedView, rotateView } from './endViews.ts'
+import { moment } from '../views/format.ts'
+import { attribute, type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
 import { eventsOf } from './events.ts'
 import { keyOr404 } from './listPages.ts'
 import { isUsable } from './state.ts'
@@ -79,4 +89,54 @@ function asProblem(error: unknown): never {
     'This key is no longer active',
     'It was revoked or has expired. Create a new key.',
   )
+}
+
+const hourMs = 3_600_000
+
+/** How long the old token stays valid after a rotation. */
+const graces = [
+  { value: 'now', name: 'At once', ms: 0 },
+  { value: 'hour', name: 'In 1 hour', ms: hourMs },
+  { value: 'day', name: 'In 1 day', ms: 24 * hourMs },
+  { value: 'week', name: 'In 7 days', ms: 7 * 24 * hourMs },
+]
+
+function revokeView(key: ApiKey, csrf: string): Html {
+  return html`<section class="card narrow">
+<h1>Revoke “<bdi>${key.name}</bdi>”?</h1>
+<p>Every device that uses this key is refused within a second. This cannot be undone.</p>
+<p class="faint">Last used: ${moment(key.lastUsedAt)}</p>
+<form method="post" action="/keys/${key.keyId}/revoke">${csrfField(csrf)}
+<div class="actions"><button class="danger">Revoke key</button><a class="button quiet" href="/keys/${key.keyId}">Cancel</a></div>
+</form></section>`
+}
+
+function rotateView(key: ApiKey, csrf: string): Html {
+  return html`<section class="card narrow">
+<h1>Rotate “<bdi>${key.name}</bdi>”</h1>
+<p>You get a new token with the same name, scopes, event and expiry. Choose when the old token stops working, so that you have time to update every device.</p>
+<form method="post" action="/keys/${key.keyId}/rotate">${csrfField(csrf)}
+<fieldset><legend>The old token stops working</legend>
+${graces.map(({ value, name }) => html`<label class="tick"><input type="radio" name="grace" value="${value}"${attribute('checked', value === 'day')}><span>${name}</span></label>`)}
+</fieldset>
+<div class="actions"><button class="primary">Create new token</button><a class="button quiet" href="/keys/${key.keyId}">Cancel</a></div>
+</form></section>`
+}
+
+/** Until when the old key works. */
+function rotatedView(old: ApiKey): Html {
+  return old.revokedAt === null
+    ? html`<p>The old token works until ${moment(old.expiresAt)}.</p>`
+    : html`<p>The old token is revoked.</p>`
+}
+
+/**
+ * Copies keys that were just created or ended to Redis, where they are needed if Postgres goes down. A Redis that is
+ * down is not a failure: Postgres has the keys, and a query process writes the copies later.
+ */
+export function copySoon({ redis, keys, logger }: AdminDeps, ...stored: StoredKey[]): void {
+  for (const one of stored)
+    copyKey(redis, keys, one).catch(error =>
+      logger.debug({ err: error, keyId: one.key.keyId }, 'the copy of an API key follows later'),
+    )
 }

@@ -1,8 +1,9 @@
 import type { ApiKey } from '@tally/access'
+import type { Scope } from '@tally/contract'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 
-export type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
+type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
 
 const soonMs = 7 * 24 * 3_600_000
 
@@ -31,3 +32,17 @@ export const isUsable = (key: ApiKey): boolean => ['good', 'ending'].includes(st
 
 /** When a key ends or ended. */
 export const endOf = ({ revokedAt, expiresAt }: ApiKey): Html => moment(revokedAt ?? expiresAt)
+
+/** Scopes in words; the API's names stand next to them. */
+export const scopeNames: Record<Scope, string> = {
+  'events:read': 'Events',
+  'analytics:read': 'Figures',
+  'orders:read': 'Orders',
+}
+
+/** What each scope allows, in a line (docs/api.md, Scopes). */
+export const scopeLines: Record<Scope, string> = {
+  'events:read': 'The list of events, and one event with its open day',
+  'analytics:read': 'Takings, orders by hour, best sellers, and the live item counts that devices poll',
+  'orders:read': 'Single orders with their items and payment, never a customer’s name',
+}

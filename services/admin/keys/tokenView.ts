@@ -1,9 +1,7 @@
 import type { ApiKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
-import { copied } from '../views/copy.ts'
-import { type Html, html } from '../views/html.ts'
-import { snippetsOf } from './snippets.ts'
-import { snippetsView } from './snippetsView.ts'
+import { attribute, copied, type Html, html } from '../views/html.ts'
+import { type Snippet, snippetsOf } from './snippets.ts'
 
 type Shown = {
   key: ApiKey
@@ -27,4 +25,17 @@ ${copied('Token', token)}
 ${snippetsView(snippetsOf(of), apiUrl)}
 <p><a class="button primary" href="/keys">Done, I have copied it</a></p>
 </section>`
+}
+
+/** The programs for a key, one of them open, each with a button that copies it (assets/copy.js). */
+export function snippetsView(snippets: Snippet[], apiUrl: string): Html {
+  return html`<div class="snippets">${snippets.map(
+    ({ id, name, hint, text }, place) => html`<details name="snippet"${attribute('open', place === 0)}>
+<summary id="${id}-label">${name}</summary>
+<p class="faint">${hint}</p>
+<div class="copy"><code id="${id}" aria-labelledby="${id}-label">${text}</code><button type="button" data-copy="${id}">Copy</button></div>
+</details>`,
+  )}</div>
+<p class="hidden" role="status" id="copied"></p>
+<p class="faint">The device sends the token in the header <code>X-Api-Key</code>. Next: <a href="${apiUrl}/docs/guide/polling">polling well</a>.</p>`
 }

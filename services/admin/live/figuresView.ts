@@ -1,6 +1,8 @@
-import { attribute, type Html, html } from '../views/html.ts'
-import { htmlOf } from '../views/tree.ts'
-import type { Parts } from './parts.ts'
+// @ts-expect-error a plain script of the browser
+import * as script from '../assets/parts.js'
+import type { Format } from '../views/format.ts'
+import { attribute, type Html, html, htmlOf, type Tree } from '../views/html.ts'
+import type { Beat, DayShown } from './day.ts'
 
 /** The figures before any have been read. */
 export const noFigures: Parts = { sales: ['–'], orders: ['–'], items: ['–'], average: ['–'] }
@@ -45,3 +47,10 @@ function choice(name: string, label: string, [first, ...others]: [string, ...str
     html`<button type="button" value="${option.toLowerCase()}" aria-pressed="${String(isPressed)}">${option}</button>`
   return html`<div class="switch" role="group" aria-label="${label}" data-name="${name}" hidden>${button(first, true)}${others.map(other => button(other, false))}</div>`
 }
+
+/** The figures of a live page by the ids of the elements that hold them (assets/parts.js). */
+type Parts = Record<string, Tree[]>
+
+/** The parts as the page shows them first; `address` leads to another day when its number is appended. */
+export const firstParts = (day: DayShown, beat: Beat, format: Format, address: string): Parts =>
+  script.partsOf(day, beat, format, { ...script.firstChoice, address })

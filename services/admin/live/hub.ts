@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { allAreas } from '@tally/figures'
 import { type Beat, type Composition, type DayRef, type DayShown, livePage } from './day.ts'
 import { createRedisDays } from './fromRedis.ts'
-import { createDayReader, type DayReader, type LiveDeps } from './reader.ts'
+import { createDayReader, createStatusReader, type DayReader, type LiveDeps } from './reader.ts'
 import { serverSentEvent } from './serverSentEvent.ts'
-import { createStatusReader } from './statuses.ts'
 
 /**
  * A screen that shows a day: it gets the bytes of server-sent events, `day` (its composition) and `beat` (Beat) when

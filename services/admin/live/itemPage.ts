@@ -9,11 +9,10 @@ import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound, unavailable } from '../http/problem.ts'
 import type { Format } from '../views/format.ts'
-import { type Html, html } from '../views/html.ts'
-import { htmlOf } from '../views/tree.ts'
+import { type Html, html, htmlOf } from '../views/html.ts'
 import type { Beat, DayShown } from './day.ts'
 import { itemId, pickDay } from './pick.ts'
-import { addressOf } from './picker.ts'
+import { addressOf } from './view.ts'
 
 type Item = DayShown['counts'][number]
 type Evening = { day: DayShown; beat: Beat; item: Item; hours: ItemHour[]; before: ItemHour[] }

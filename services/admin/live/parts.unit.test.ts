@@ -3,9 +3,9 @@ import { type DocumentName, noStatuses } from '@tally/figures'
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
 import { formatIn } from '../views/format.ts'
-import { htmlOf } from '../views/tree.ts'
+import { htmlOf } from '../views/html.ts'
 import { showDay } from './day.ts'
-import { firstParts } from './parts.ts'
+import { firstParts } from './figuresView.ts'
 
 const [burger, chips, cup, unlisted] = [7, 9, 70, 99]
 /** Saturday, open since 18:00, at 21:30 in Rome; Friday is closed. */

@@ -1,4 +1,5 @@
-import { offsetIn } from '@tally/contract'
+import { type OrderStatus, offsetIn } from '@tally/contract'
+import { readStatuses } from '@tally/figures'
 import { type Logger, type Postgres, timeout } from '@tally/platform'
 import {
   isBehind,
@@ -9,9 +10,9 @@ import {
   type RedisKeys,
 } from '@tally/publication'
 import { readFromPostgres } from '@tally/views'
+import DataLoader from 'dataloader'
 import { type Beat, type Composition, type DayRead, type DayRef, dayOf, livePage } from './day.ts'
 import type { RedisDay, RedisDays } from './fromRedis.ts'
-import type { StatusReader } from './statuses.ts'
 import { wantedNames } from './wanted.ts'
 
 export type LiveDeps = {
@@ -120,3 +121,17 @@ export function createDayReader(
 }
 
 const isDay = (read: RedisDay | undefined): read is DayRead => typeof read === 'object'
+
+/** Days that change at about the same time share one query. */
+const collectMs = 10
+
+/** Reads a day's orders by status, which only Postgres has. */
+type StatusReader = (ref: DayRef) => Promise<Record<OrderStatus, number>>
+
+export function createStatusReader(db: Postgres): StatusReader {
+  const loader = new DataLoader((refs: readonly DayRef[]) => readStatuses(db, refs), {
+    cache: false,
+    batchScheduleFn: read => void setTimeout(read, collectMs),
+  })
+  return ref => loader.load(ref)
+}

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
 import { openLiveHub } from './hub.ts'
-import { createStatusReader } from './statuses.ts'
+import { createStatusReader } from './reader.ts'
 
 const fixture = useFixture()
 

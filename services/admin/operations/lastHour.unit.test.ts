@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatIn } from '../views/format.ts'
-import { hourView } from './hourView.ts'
-import { minutesOf, type Sample } from './lastHour.ts'
+import { hourView, minutesOf, type Sample } from './lastHour.ts'
 import { operationsView } from './view.ts'
 
 const nowMs = 10_000_000

@@ -8,10 +8,9 @@ import { sendPage } from '../http/page.ts'
 import { badForm } from '../http/problem.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 import { counted, type Format } from '../views/format.ts'
-import { readDeadLettersPage } from './deadLetters.ts'
 import { readParts, versionsWith } from './parts.ts'
 import { readHeldBack, readShards, readStoredState } from './read.ts'
-import { replayPages } from './replay.ts'
+import { readDeadLettersPage, replayPages } from './replay.ts'
 import { operationsView } from './view.ts'
 
 /** How long a page waits for Kafka. */

@@ -3,11 +3,10 @@ import { type AuditEntry, nameOfAction } from '../audit/store.ts'
 import { counted, type Format, moment, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
-import type { DeadLettersPage } from './deadLetters.ts'
-import { hourView } from './hourView.ts'
-import type { Sample } from './lastHour.ts'
+import { hourView, type Sample } from './lastHour.ts'
 import type { ServerPart, Versions } from './parts.ts'
 import type { Rebuild, Shard, StalledPartition, Stored } from './read.ts'
+import type { DeadLettersPage } from './replay.ts'
 
 export type OperationsShown = {
   parts: ServerPart[]

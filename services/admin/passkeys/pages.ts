@@ -6,15 +6,17 @@ import type { AdminDeps } from '../deps.ts'
 import { formFields, parseOr400, rowNumber, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound, PageProblem } from '../http/problem.ts'
+import { codesPage } from '../secondFactor/pages.ts'
 import { endFactor, newCodesOf } from '../secondFactor/store.ts'
-import { codesPage } from '../secondFactor/view.ts'
 import { requireFactor, sessionOf } from '../signIn/guard.ts'
 import { passkeyMistake } from '../signIn/proveFactor.ts'
 import { confirmSession } from '../signIn/sessions.ts'
+import { moment } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
 import { askForNew } from './asking.ts'
 import { judgeNew } from './judging.ts'
-import { addPasskey, listPasskeys, mostPasskeys, removePasskey } from './store.ts'
-import { lastView, passkeysView } from './view.ts'
+import { addPasskey, type ListedPasskey, listPasskeys, mostPasskeys, removePasskey } from './store.ts'
 
 const params = z.object({ passkeyId: rowNumber })
 
@@ -88,3 +90,90 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
 
 const tooMany = () =>
   new PageProblem(409, 'Too many passkeys', `An account has at most ${mostPasskeys}. Remove one first.`)
+
+type Shown = {
+  passkeys: ListedPasskey[]
+  /** What a browser needs to make one; undefined if the area's address allows none. */
+  options: string | undefined
+  mistake: string | undefined
+  csrf: string
+}
+
+/** One's own passkeys, and the form for a new one. */
+function passkeysView({ passkeys, options, mistake, csrf }: Shown): Html {
+  return html`<p class="crumb"><a href="/account">Account</a></p>
+<h1>Passkeys</h1>
+<section class="card">
+<p>A passkey is a second factor: a security key, or the lock of a phone or a computer. A sign-in with the password also asks for one of them.</p>
+${passkeys.length === 0 ? html`<p class="faint">No passkeys.</p>` : passkeyTable(passkeys, csrf)}
+</section>
+<section class="card form"><h2>New passkey</h2>
+${newForm({ passkeys, options, mistake, csrf })}
+</section>`
+}
+
+function newForm({ passkeys, options, mistake, csrf }: Shown): Html {
+  if (options === undefined)
+    return html`<p>Passkeys are bound to the name of a host: open the area by its name, not by the number of its address.</p>`
+  if (passkeys.length >= mostPasskeys)
+    return html`<p>You have ${mostPasskeys} passkeys. Remove one first.</p>`
+  return passkeyForm({
+    action: '/account/passkeys',
+    kind: 'create',
+    options,
+    csrf,
+    button: 'Create passkey',
+    fields: html`<label for="name">Name</label>
+<input id="name" name="name" required maxlength="100" autocomplete="off" aria-describedby="name-rule">
+<p class="faint" id="name-rule">Such as the device that keeps it.</p>`,
+    mistake,
+  })
+}
+
+function passkeyTable(passkeys: ListedPasskey[], csrf: string): Html {
+  return html`<table>
+<caption class="hidden">Your passkeys</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
+<tbody>${passkeys.map(
+    ({ passkeyId, name, createdAt, lastUsedAt }) => html`<tr>
+<td data-label="Name"><bdi>${name}</bdi></td>
+<td data-label="Created">${moment(createdAt)}</td>
+<td data-label="Last used">${lastUsedAt === null ? 'never' : moment(lastUsedAt)}</td>
+<td><form method="post" action="/account/passkeys/${passkeyId}/remove">${csrfField(csrf)}<button class="danger" aria-label="Remove ${name}">Remove</button></form></td></tr>`,
+  )}</tbody></table>`
+}
+
+/** Asks before the last second factor ends. */
+function lastView({ passkeyId, name }: ListedPasskey, csrf: string, isRequired: boolean): Html {
+  return html`<section class="card narrow">
+<h1>Turn off your second factor?</h1>
+<p>“<bdi>${name}</bdi>” is your only second factor. Without it your recovery codes end, too. ${
+    isRequired
+      ? 'This installation requires a second factor: to set up another one, you need a link of the team that runs Tally.'
+      : 'A sign-in will ask for the password only.'
+  }</p>
+<form method="post" action="/account/passkeys/${passkeyId}/remove">${csrfField(csrf)}
+<input type="hidden" name="sure" value="yes">
+<div class="actions"><button class="danger">Remove and turn off</button><a class="button quiet" href="/account/passkeys">Cancel</a></div>
+</form></section>`
+}
+
+type PasskeyForm = {
+  action: string
+  kind: 'create' | 'get'
+  options: string
+  csrf: string
+  button: string
+  fields?: Html
+  mistake?: string | undefined
+}
+
+/** A form that is sent with what the browser says of a passkey (assets/passkey.js). */
+export function passkeyForm({ action, kind, options, csrf, button, fields, mistake }: PasskeyForm): Html {
+  return html`<form method="post" action="${action}" data-passkey="${kind}" data-options="${options}">${csrfField(csrf)}
+<input type="hidden" name="passkey">
+${fields ?? ''}
+<p class="mistake" role="alert">${mistake ?? ''}</p>
+<div class="actions"><button class="primary">${button}</button></div>
+</form>`
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { linkEnd } from './linkEnds.ts'
+import { linkEnd } from './linkForm.ts'
 
 /** Friday, 20:00 in Rome. */
 const now = Date.parse('2026-09-04T18:00:00Z')

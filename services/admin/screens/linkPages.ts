@@ -1,5 +1,7 @@
 import { note } from '@tally/access'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { raw } from 'hono/html'
+import { renderSVG } from 'uqr'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { formFields, type Mistakes, parseOr400, rowNumber } from '../http/forms.ts'
@@ -9,8 +11,9 @@ import { notFound, PageProblem } from '../http/problem.ts'
 import { namedEventsOf } from '../keys/events.ts'
 import { fieldsIn } from '../signIn/formAgain.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
+import { moment } from '../views/format.ts'
+import { copied, type Html, html } from '../views/html.ts'
 import { type LinkTyped, readLink, typedBefore, typedOf } from './linkForm.ts'
-import { madeView } from './madeView.ts'
 import { shownText } from './shows.ts'
 import { createScreen, listScreens, lockScreens, revokeScreen } from './store.ts'
 import { screensView } from './view.ts'
@@ -83,4 +86,25 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     })
     return reply.redirect('/screens', 303)
   })
+}
+
+type Made = { name: string; event: string; shown: string; endsAt: number; link: string }
+
+/** Addresses that lead every device to itself. */
+const ownAddress = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])[:/]/
+
+/** A new link, which is shown only here, as text and as a code for the camera of a screen or of a phone. */
+export function madeView({ name, event, shown, endsAt, link }: Made): Html {
+  return html`<p class="crumb"><a href="/screens">Screen links</a></p>
+<h1><bdi>${name}</bdi></h1>
+<section class="card token" data-page="/screens">
+<p class="warning" role="alert"><strong>Open this link once on the screen that shows <bdi>${event}</bdi>.</strong> It will not be shown again after you leave this page.</p>
+<dl class="facts"><dt>Shows</dt><dd>${shown}</dd><dt>Ends</dt><dd>${moment(endsAt)}</dd></dl>
+${copied('Link', link)}
+<p class="hidden" role="status" id="copied"></p>
+<div class="qr" role="img" aria-label="QR code with the link">${raw(renderSVG(link, { border: 4 }))}</div>
+<p class="faint">The code holds the same link: whoever scans it sees the screen.</p>
+${ownAddress.test(link) ? html`<p class="warning">The link works on this computer only. For another one, open this area under an address that it can reach, and make a link there.</p>` : ''}
+<p><a class="button primary" href="/screens">Done</a></p>
+</section>`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { madeView } from './madeView.ts'
+import { madeView } from './linkPages.ts'
 
 test.each([
   ['http://127.0.0.1:8081/screen/abc', true],

@@ -1,11 +1,9 @@
 import type { ListedEvent } from '@tally/figures'
 import type { Mistakes } from '../http/forms.ts'
 import { moment } from '../views/format.ts'
-import { attribute, type Html, html } from '../views/html.ts'
+import { attribute, fieldMistakes, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
-import { fieldMistakes } from '../views/mistakes.ts'
-import { validities } from './linkEnds.ts'
-import type { LinkTyped } from './linkForm.ts'
+import { type LinkTyped, validities } from './linkForm.ts'
 import { areaName, shownNames, shownText } from './shows.ts'
 import type { ScreenLink } from './store.ts'
 

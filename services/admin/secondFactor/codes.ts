@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 
 /** RFC 6238 as authenticator apps do it: SHA-1, six digits, 30 s. */
@@ -35,4 +35,64 @@ export const newRecoveryCodes = (): string[] =>
 export function recoveryCodeOf(typed: string): string | undefined {
   const bare = typed.toUpperCase().replace(/[^A-Z0-9]/g, '')
   return bare.length === 24 ? bare : undefined
+}
+
+/** Encrypts what must not be readable in a copy of the database (ADMIN_SECRET_KEY). */
+export type Sealer = {
+  /** Encrypts a text of an owner with the first key. */
+  seal(text: string, owner: string): string
+  /** Decrypts what `seal` made for this owner; undefined if no key fits, or if it was changed or is another owner's. */
+  open(sealed: string, owner: string): string | undefined
+  /** Whether the first key made it, so that earlier keys are not needed. */
+  isCurrent(sealed: string, owner: string): boolean
+}
+
+const algorithm = 'aes-256-gcm'
+const ivLength = 12
+const tagLength = 16
+/** Names the format, so that another one can follow. */
+const prefix = '1.'
+
+/**
+ * A sealer with keys of 64 hexadecimal digits each; undefined without any. The owner is authenticated with the text: a
+ * secret that was copied into another administrator's row cannot be opened.
+ */
+export function createSealer(hexKeys: string[]): Sealer | undefined {
+  const keys = hexKeys.map(key => Buffer.from(key, 'hex'))
+  const [first] = keys
+  if (first === undefined) return undefined
+  return {
+    seal: (text, owner) => prefix + encrypt(first, text, owner).toString('base64url'),
+    open: (sealed, owner) => {
+      for (const key of keys) {
+        const text = decrypt(key, sealed, owner)
+        if (text !== undefined) return text
+      }
+      return undefined
+    },
+    isCurrent: (sealed, owner) => decrypt(first, sealed, owner) !== undefined,
+  }
+}
+
+function encrypt(key: Buffer, text: string, owner: string): Buffer {
+  // Random: a key would have to seal 2^32 secrets before two are likely to meet (NIST SP 800-38D, 8.3).
+  const iv = randomBytes(ivLength)
+  const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(owner))
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed])
+}
+
+function decrypt(key: Buffer, sealed: string, owner: string): string | undefined {
+  const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url')
+  if (!sealed.startsWith(prefix) || bytes.length < ivLength + tagLength) return undefined
+  const text = bytes.subarray(ivLength + tagLength)
+  try {
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), {
+      authTagLength: tagLength,
+    })
+    decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(ivLength, ivLength + tagLength))
+    return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8')
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSealer, type Sealer } from './sealing.ts'
+import { createSealer, type Sealer } from './codes.ts'
 
 const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
 const sealerOf = (...keys: string[]) => createSealer(keys) as Sealer

@@ -2,7 +2,7 @@ import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import type { Sealer } from './sealing.ts'
+import type { Sealer } from './codes.ts'
 
 const unreadable = () =>
   new PageProblem(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { codeOf, secretIn, withApp } from '../test/apps.ts'
 import { newOffice, newVisitor, openFixture, resetPath, signedIn, useFixture } from '../test/fixture.ts'
-import { createSealer } from './sealing.ts'
+import { createSealer } from './codes.ts'
 import { sealSecrets } from './secrets.ts'
 import { useCode } from './store.ts'
 

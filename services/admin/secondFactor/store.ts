@@ -2,8 +2,7 @@ import { allowEnrolment, removeSecondFactor, sha256 } from '@tally/access'
 import type { Postgres, Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
-import { newRecoveryCodes, newSecret, recoveryCodeOf, stepOf } from './codes.ts'
-import type { Sealer } from './sealing.ts'
+import { newRecoveryCodes, newSecret, recoveryCodeOf, type Sealer, stepOf } from './codes.ts'
 import { secretOf } from './secrets.ts'
 
 type Factors = { hasApp: boolean; hasSecondFactor: boolean }

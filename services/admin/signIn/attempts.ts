@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
-import { networksOf } from './network.ts'
 
 /**
  * Sign-in attempts per window, which starts with the first one: of a known browser for an account; of a network over
@@ -25,7 +25,7 @@ type Limit = keyof typeof limits
  * `device` is a browser in which this account has signed in before (devices.ts); others cannot use up its attempts.
  * Without `email` the account is not known yet: the OpenID provider names it.
  */
-export type Attempt = { email?: string; address: string; device?: string | undefined }
+type Attempt = { email?: string; address: string; device?: string | undefined }
 
 /**
  * Counts a sign-in attempt, before its password is checked, also for an account that does not exist. Returns the
@@ -90,3 +90,17 @@ where subject_sha256 = ${hashOf(limit, subject)} and attempts > 0`.execute(db)
 }
 
 const hashOf = (limit: Limit, subject: string) => hash('sha256', `${limit} ${subject}`, 'buffer')
+
+/**
+ * The networks that an address counts for, the smaller one first: an IPv4 address itself, and of an IPv6 address the
+ * /64, which one machine has, and the /48, which one site has. The address is in its one form (http/origin.ts).
+ */
+export function networksOf(address: string): string[] {
+  if (!isIPv6(address)) return [address]
+  const [before = [], after = []] = address
+    .split('::')
+    .map(part => part.split(':').filter(group => group !== ''))
+  const zeros = Array<string>(8 - before.length - after.length).fill('0')
+  const groups = [...before, ...zeros, ...after]
+  return [4, 3].map(count => groups.slice(0, count).join(':'))
+}

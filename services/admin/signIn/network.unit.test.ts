@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networksOf } from './network.ts'
+import { networksOf } from './attempts.ts'
 
 test.each([
   ['192.0.2.1', ['192.0.2.1']],

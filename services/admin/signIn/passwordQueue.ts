@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { PageProblem } from '../http/problem.ts'
-import { networksOf } from './network.ts'
+import { networksOf } from './attempts.ts'
 
 /** For whom a password is hashed: who proved something, by account, goes before strangers, by network. */
 type Asker = { isKnown: boolean; from: string }

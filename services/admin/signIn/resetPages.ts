@@ -9,7 +9,7 @@ import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import { countAttempt, uncountAttempt } from './attempts.ts'
 import { giveDevice } from './devices.ts'
-import { hashNewPassword, newPasswordFields } from './newPassword.ts'
+import { hashNewPassword, newPasswordFields } from './ownPassword.ts'
 import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 
 type WithToken = { Params: { token: string } }

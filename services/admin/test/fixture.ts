@@ -13,7 +13,7 @@ import { buildAdmin } from '../app.ts'
 import type { AdminDeps } from '../deps.ts'
 import { openLiveHub } from '../live/hub.ts'
 import { adminMetrics } from '../metrics.ts'
-import { createSealer } from '../secondFactor/sealing.ts'
+import { createSealer } from '../secondFactor/codes.ts'
 import { createRecall } from '../signIn/recall.ts'
 
 export const password = 'a long enough password'

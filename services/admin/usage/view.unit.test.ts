@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatIn } from '../views/format.ts'
+import { usageView } from './page.ts'
 import type { Usage } from './read.ts'
-import { usageView } from './view.ts'
 
 /** The page of a key whose last of 24 hours had these requests. */
 function pageOf(limit: number, requests: number, refused: number): string {
