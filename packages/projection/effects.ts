@@ -50,3 +50,6 @@ export type Placed<Value> = { offset: number; value: Value }
 
 /** What one transaction applies of one partition. */
 export type ShardPart<Value> = { shard: number; records: Placed<Value>[] }
+
+/** `next`: the offset to read next. No `effects`: the stored offset differed. `isForeign`: marked by this batch. */
+export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }

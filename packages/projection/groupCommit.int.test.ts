@@ -10,8 +10,7 @@ import { anOrder, type Fields, friday, newEventId } from '@tally/testkit/records
 import { until } from '@tally/testkit/until'
 import { expect } from 'vitest'
 import { createGroupCommit } from './groupCommit.ts'
-import { type ProjectorDeps, projectBatch } from './projectBatch.ts'
-import { projectJudged } from './projectJudged.ts'
+import { type ProjectorDeps, projectBatch, projectJudged } from './projectBatch.ts'
 
 const partitions = [0, 1, 2, 3]
 const orders = (partition: number, from: number, ...values: Parameters<typeof batchOf>[2]) =>

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RecordType } from '@tally/contract'
 import { deadline } from '@tally/platform'
+import type { Projected } from './effects.ts'
 import type { Judged } from './judge/judgeBatch.ts'
-import type { Projected } from './projectJudged.ts'
 
 /** A larger batch costs so much that a transaction of its own makes no difference. */
 const small = { records: 100, bytes: 256 * 1024 }

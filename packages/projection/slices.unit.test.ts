@@ -1,6 +1,6 @@
 import type { RecordBatch } from '@tally/kafka'
 import { expect, test } from 'vitest'
-import { slices } from './slices.ts'
+import { slices } from './projectBatch.ts'
 
 const batchOf = (offsets: number[], from: number, next: number, bytes = 0): RecordBatch => ({
   topic: 'tally.orders',

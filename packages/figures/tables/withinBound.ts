@@ -15,7 +15,7 @@ case when coalesce(
 
 /**
  * The text of a row of `withinBound`. Throws a TooMuchStoredError if it was beyond the bound: then the batch has to be
- * applied in smaller pieces (packages/projection/projectPieces.ts). The first row is never beyond it.
+ * applied in smaller pieces (`projectPieces` of packages/projection). The first row is never beyond it.
  */
 export function readWithin(text: string | null): string {
   if (text === null) throw new TooMuchStoredError()

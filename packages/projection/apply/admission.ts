@@ -1,14 +1,19 @@
 import type { EventId, Order, Rejected } from '@tally/contract'
 import {
+  addChanges,
+  allAreas,
   type CounterChanges,
   type CounterKey,
   type CounterScope,
+  difference,
+  factsOf,
   hasCounters,
+  itemsPerBlock,
   type LockedEvent,
+  noRefunds,
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
-import { counterKeyName, countersOf, countersOfOrder, scopeName, scopeOf } from './counterKeys.ts'
-import type { EventRoom } from './room.ts'
+import { type EventRoom, scopeName } from './room.ts'
 
 /** Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied. */
 export type Admit = (order: Order) => Rejected | undefined
@@ -92,4 +97,57 @@ function tooMany(of: CounterScope['of'], { dayId }: Order, limit: number): Rejec
     reason: 'too-many',
     message: `with this order the event would have more than ${limit.toLocaleString('en')} ${limitNames[of]} (dayId ${dayId}). Check the ids, times and payment methods that the till sends`,
   }
+}
+
+/** Tells two counters apart. */
+const counterKeyName = ({ kind, eventId, dayId, areaId, key }: CounterKey): string =>
+  `${kind} ${eventId} ${dayId} ${areaId} ${key}`
+
+/** The limit that each kind of counter takes room of. */
+const limitOf = {
+  area: 'rows',
+  block: 'rows',
+  payment: 'rows',
+  item: 'items',
+  timeBucket: 'timeBuckets',
+  paymentMethod: 'paymentMethods',
+} as const
+
+/** The scope in which a counter takes room. */
+function scopeOf({ kind, eventId, dayId }: CounterKey): CounterScope {
+  const of = limitOf[kind]
+  return of === 'rows' ? { of, eventId } : { of, eventId, dayId }
+}
+
+/** What an order is counted under, each once: refunds of it are counted under nothing else. */
+function countersOfOrder(order: Order): CounterKey[] {
+  const days: CounterChanges = new Map()
+  addChanges(days, difference(undefined, factsOf({ order, refunds: noRefunds })))
+  return countersOf(order.eventId, days)
+}
+
+/** The counters that changes of an event touch, each once. */
+function countersOf(eventId: EventId, days: CounterChanges): CounterKey[] {
+  return [...days].flatMap(([dayId, areas]) =>
+    [...areas].flatMap(([areaId, { items, hourly, payments }]) => {
+      const keyOf = (kind: CounterKey['kind'], key: CounterKey['key'] = 0): CounterKey => ({
+        kind,
+        eventId,
+        dayId,
+        areaId,
+        key,
+      })
+      const keysOf = (kind: CounterKey['kind'], keys: Iterable<CounterKey['key']>) =>
+        Array.from(keys, key => keyOf(kind, key))
+      const blocks = new Set(Array.from(items.keys(), item => Math.floor(item / itemsPerBlock)))
+      const ofArea = [keyOf('area'), ...keysOf('block', blocks), ...keysOf('payment', payments.keys())]
+      if (areaId !== allAreas) return ofArea
+      return [
+        ...ofArea,
+        ...keysOf('item', items.keys()),
+        ...keysOf('timeBucket', hourly.keys()),
+        ...keysOf('paymentMethod', payments.keys()),
+      ]
+    }),
+  )
 }

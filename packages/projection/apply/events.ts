@@ -11,8 +11,7 @@ import {
 import { nextRevision } from '@tally/offsets'
 import type { Tx } from '@tally/platform'
 import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
-import { differingField, eventContent } from '../judge/contradiction.ts'
-import { applyEvent } from '../judge/versioned.ts'
+import { applyEvent, differingField, eventContent } from '../judge/versions.ts'
 import { withLockedEvents } from './lockedEvents.ts'
 
 /** So many records are judged together: each that repeats a version may need an applied event of 5 MB. */

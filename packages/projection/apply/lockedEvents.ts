@@ -1,10 +1,10 @@
 import type { EventId } from '@tally/contract'
-import { type LockedEvent, lockEvents } from '@tally/figures'
+import { type CounterChanges, type LockedEvent, lockEvents, type Write, writeBatch } from '@tally/figures'
 import type { Tx } from '@tally/platform'
-import { type Effects, noEffects, type Placed } from '../effects.ts'
+import { type Effects, type EventEffect, noEffects, type Placed } from '../effects.ts'
 
 /** The events of a transaction's records: the shard in which the records of each lie, and their locked heads. */
-export type LockedEvents = { shardOf: ReadonlyMap<EventId, number>; locked: Map<EventId, LockedEvent> }
+type LockedEvents = { shardOf: ReadonlyMap<EventId, number>; locked: Map<EventId, LockedEvent> }
 
 /**
  * Locks the events of the records of one batch, and has the records applied that are not of a removed event
@@ -30,4 +30,31 @@ export function withoutRemoved<Value extends { eventId: EventId }>(
 ): Placed<Value>[] {
   if (![...locked.values()].some(({ isRemoved }) => isRemoved)) return records
   return records.filter(({ value }) => locked.get(value.eventId)?.isRemoved !== true)
+}
+
+/**
+ * Writes orders or refunds, adds their changes to the counters, and stamps a revision on the events that they changed.
+ * Returns both. `changes` may hold an event without a changed counter: its orders changed nevertheless.
+ */
+export async function storeChanges(
+  tx: Tx,
+  { shardOf, locked }: LockedEvents,
+  { changes, writes }: { changes: Map<EventId, CounterChanges>; writes: (Write | undefined)[] },
+): Promise<{ revision: number; events: Map<EventId, EventEffect> }> {
+  // From now on the documents of these events must say that they are scattered.
+  const isNewlyScattered = (id: EventId): boolean => {
+    const head = locked.get(id)
+    return head !== undefined && head.shard !== shardOf.get(id) && !head.isScattered
+  }
+  const scattered = new Set([...changes.keys()].filter(isNewlyScattered))
+  const revision = await writeBatch(tx, { changes, scattered: [...scattered], writes })
+  const events = new Map<EventId, EventEffect>()
+  for (const [eventId, days] of changes) {
+    const areas = [...days].flatMap(([dayId, ofDay]) =>
+      [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),
+    )
+    const before = locked.get(eventId)?.revision ?? 0
+    events.set(eventId, { before, areas, event: scattered.has(eventId) })
+  }
+  return { revision, events }
 }

@@ -13,12 +13,10 @@ import {
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
 import { addOutcome, type Effects, noEffects, type ShardPart } from '../effects.ts'
-import { differingField, isNewer, judgeRepeat, orderContent } from '../judge/contradiction.ts'
-import { applyOrder } from '../judge/order.ts'
+import { applyOrder, differingField, isNewer, judgeRepeat, orderContent } from '../judge/versions.ts'
 import { type Admit, createAdmission } from './admission.ts'
-import { withoutRemoved } from './lockedEvents.ts'
+import { storeChanges, withoutRemoved } from './lockedEvents.ts'
 import type { EventRoom } from './room.ts'
-import { storeChanges } from './storeChanges.ts'
 
 /**
  * Applies the orders of one batch, or of several batches of different partitions: one query for all of them, and one

@@ -3,8 +3,7 @@ import { lockOrganizations, storeOrganizations } from '@tally/figures'
 import { nextRevision } from '@tally/offsets'
 import type { Tx } from '@tally/platform'
 import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
-import { differingField, organizationContent } from '../judge/contradiction.ts'
-import { applyOrganization } from '../judge/versioned.ts'
+import { applyOrganization, differingField, organizationContent } from '../judge/versions.ts'
 
 /** Applies the organization records of one batch. */
 export async function applyOrganizations(

@@ -12,10 +12,8 @@ import {
   unknownOrder,
 } from '@tally/figures'
 import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
-import { differingField, refundContent } from '../judge/contradiction.ts'
-import { applyRefund, applyRefundsToOrder } from '../judge/refund.ts'
-import { withLockedEvents } from './lockedEvents.ts'
-import { storeChanges } from './storeChanges.ts'
+import { applyRefund, applyRefundsToOrder, differingField, refundContent } from '../judge/versions.ts'
+import { storeChanges, withLockedEvents } from './lockedEvents.ts'
 
 /** Applies the refunds of a batch; one before its order is parked. Only a refund's last winner changes sums. */
 export const applyRefunds = withLockedEvents<Refund>(

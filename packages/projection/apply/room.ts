@@ -9,7 +9,6 @@ import {
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
 import type { Effects } from '../effects.ts'
-import { scopeName } from './counterKeys.ts'
 
 /** How many counters the orders of an event may make (docs/records.md, Limits of an event, says why these). */
 export type EventLimits = Record<CounterScope['of'], number>
@@ -141,6 +140,9 @@ export class EventRoom {
     })
   }
 }
+
+/** Tells two scopes apart. */
+export const scopeName = ({ of, eventId, dayId }: CounterScope): string => `${of} ${eventId} ${dayId}`
 
 /** The counters of each scope that changes of an event touch at most. */
 function needsOf(eventId: EventId, days: CounterChanges): { scope: CounterScope; count: number }[] {

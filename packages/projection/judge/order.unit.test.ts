@@ -3,7 +3,7 @@ import { anOrder, burgers } from '@tally/testkit/records/decoded'
 import { bar, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { counted } from '../test/counted.ts'
-import { differingField, judgeRepeat, orderContent } from './contradiction.ts'
+import { differingField, judgeRepeat, orderContent } from './versions.ts'
 
 const inRome = hourIn('Europe/Rome')
 const burgerOf = (totals: Record<string, number>, what: string, at = '41/0') => totals[`${at}/item7/${what}`]

@@ -3,8 +3,7 @@ import { anOrder, aRefund, burgers } from '@tally/testkit/records/decoded'
 import { burger, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { counted } from '../test/counted.ts'
-import { differingField, refundContent } from './contradiction.ts'
-import { applyRefund, applyRefundsToOrder } from './refund.ts'
+import { applyRefund, applyRefundsToOrder, differingField, refundContent } from './versions.ts'
 
 const inRome = hourIn('Europe/Rome')
 

@@ -2,8 +2,8 @@ import { type Event, type Organization, organization } from '@tally/contract'
 import { anEvent } from '@tally/testkit/records/decoded'
 import * as records from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import { differingField, eventContent, organizationContent } from './contradiction.ts'
-import * as versioned from './versioned.ts'
+import * as versioned from './versions.ts'
+import { differingField, eventContent, organizationContent } from './versions.ts'
 
 const applyOrganization = (known: Organization | undefined, record: Organization) =>
   versioned.applyOrganization(

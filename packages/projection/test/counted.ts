@@ -11,8 +11,7 @@ import {
   type RefundChange,
   unknownOrder,
 } from '@tally/figures'
-import { applyOrder } from '../judge/order.ts'
-import { applyRefund, applyRefundsToOrder } from '../judge/refund.ts'
+import { applyOrder, applyRefund, applyRefundsToOrder } from '../judge/versions.ts'
 
 /** A valid record of one event. */
 export type GoodRecord = { order: Order } | { refund: Refund }
