@@ -19,8 +19,8 @@ test('SQL text is made of constants only; values are parameters', () => {
     placesOf(/\bsql\s*\.\s*(raw|lit)\b(<[^>]*>)?\([^)]*\)|\b(CompiledQuery|RawBuilder)\.raw\b/g),
   ).toEqual([
     // A cursor's select takes no parameter; the id went through the contract's UUID, and `lit` escapes it.
-    'packages/figures/refunds/scan.ts: sql.lit(eventId)',
-    'packages/figures/refunds/scan.ts: sql.lit(pageSize)',
+    'packages/figures/refunds.ts: sql.lit(eventId)',
+    'packages/figures/refunds.ts: sql.lit(pageSize)',
     // A grant takes no parameter: its rights, tables and roles are constants, and Postgres quotes the schema's name.
     "packages/schema/roles.ts: sql.raw(grants.join('\\n')",
   ])
@@ -31,19 +31,19 @@ test('texts that are made when a module is loaded are made of the counters, the 
     'packages/figures/tables/statement.ts: sql<Result>(parts, ...values)',
   ])
   expect(placesOf(/(?<!function )\bstatement(<\w+>)?\(\w*/g)).toEqual([
-    'packages/figures/documents/counters.ts: statement(jsonText',
+    'packages/figures/documents.ts: statement(jsonText',
+    'packages/figures/orders/known.ts: statement(columnsBut',
+    'packages/figures/orders/known.ts: statement(fieldsBut',
     'packages/figures/orders/reader.ts: statement(',
-    'packages/figures/orders/stored.ts: statement(columnsBut',
-    'packages/figures/orders/stored.ts: statement(fieldsBut',
-    'packages/figures/orders/writer.ts: statement(insertOrdersText',
-    'packages/figures/orders/writer.ts: statement(insertOrdersText',
-    'packages/figures/tables/insert.ts: statement(insertText',
-    'packages/figures/tables/insertBlocks.ts: statement(blocksText',
-    'packages/figures/tables/insertBlocks.ts: statement(blocksText',
-    'packages/figures/tables/scan.ts: statement<ScannedRow>(scanText',
-    'packages/figures/tables/statusColumns.ts: statement(',
-    'packages/figures/tables/statusColumns.ts: statement(Object',
+    'packages/figures/orders/table.ts: statement(insertOrdersText',
+    'packages/figures/orders/table.ts: statement(insertOrdersText',
+    'packages/figures/tables/reader.ts: statement<ScannedRow>(scanText',
+    'packages/figures/tables/statement.ts: statement(',
+    'packages/figures/tables/statement.ts: statement(Object',
     'packages/figures/tables/writeBatch.ts: statement(',
+    'packages/figures/tables/writeBatch.ts: statement(blocksText',
+    'packages/figures/tables/writeBatch.ts: statement(blocksText',
+    'packages/figures/tables/writeBatch.ts: statement(insertText',
   ])
 })
 

@@ -1,7 +1,7 @@
 import { anEvent } from '@tally/testkit/records/decoded'
 import { saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import { compareEvents, composeEvent } from './answer.ts'
+import { compareEvents, composeEvent } from './reader.ts'
 
 test('an event shows its open day', () => {
   expect(composeEvent(anEvent())).toEqual({

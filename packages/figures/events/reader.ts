@@ -1,7 +1,13 @@
-import type { Event, EventId, OrganizationId } from '@tally/contract'
+import {
+  type Event,
+  type EventAnswer,
+  type EventId,
+  formatTimestamp,
+  type OrganizationId,
+} from '@tally/contract'
 import type { Database } from '@tally/platform'
-import { type Kysely, sql } from 'kysely'
-import { isQuiet } from './quiet.ts'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { currentDay } from '../time.ts'
 
 /**
  * An event as stored, with the shard of its first record. It is scattered if its records came through several shards
@@ -111,4 +117,47 @@ select event_id as "eventId", shard, revision, ${isQuiet(quietMs)} as "isQuiet"
 from event_heads
 where (shard = ${shard} or is_scattered) and revision > ${revision}`.execute(db)
   return rows
+}
+
+/**
+ * Whether an event of `event_heads` has not changed for `quietMs`, or has no record yet. Its documents may be missing
+ * in Redis: they were written after its last change and live for `quietMs`, and without a record there are none.
+ * Those of any other event cannot be.
+ */
+export const isQuiet = (quietMs: number): RawBuilder<boolean> => sql<boolean>`(
+  changed_at < now() - ${quietMs} * interval '1 millisecond'
+  or not is_removed and not exists (select from events where events.event_id = event_heads.event_id)
+)`
+
+/** The same for one event; false if it is unknown. */
+export async function readIsQuiet(db: Kysely<Database>, eventId: EventId, quietMs: number): Promise<boolean> {
+  const { rows } = await sql<{ quiet: boolean }>`
+select ${isQuiet(quietMs)} as quiet from event_heads where event_id = ${eventId}`.execute(db)
+  return rows[0]?.quiet ?? false
+}
+
+/** The event as the API shows it (docs/api.md, Fields). */
+export function composeEvent({
+  eventId,
+  name,
+  startDate,
+  days,
+}: Pick<Event, 'eventId' | 'name' | 'startDate' | 'days'>): EventAnswer {
+  const day = currentDay(days)
+  return {
+    id: eventId,
+    name,
+    startDate: formatTimestamp(startDate),
+    isOpen: day !== undefined,
+    currentDay:
+      day === undefined ? null : { id: day.dayId, date: day.date, openedAt: formatTimestamp(day.openedAt) },
+  }
+}
+
+/** The order of the event list: startDate descending, then id ascending (docs/api.md, Answers). */
+export function compareEvents(
+  one: Pick<Event, 'eventId' | 'startDate'>,
+  other: Pick<Event, 'eventId' | 'startDate'>,
+): number {
+  return other.startDate - one.startDate || (one.eventId < other.eventId ? -1 : 1)
 }

@@ -1,8 +1,8 @@
 import type { EventId } from '@tally/contract'
 import type { Database, Postgres } from '@tally/platform'
 import { type Kysely, sql } from 'kysely'
-import { allAreas } from '../counting/changes.ts'
-import { statusTotal } from '../tables/statusColumns.ts'
+import { allAreas } from '../counting/counters.ts'
+import { statusTotal } from '../tables/statement.ts'
 
 /** An event at a revision, which may have been measured at an earlier one or never. */
 export type UnmeasuredEvent = { eventId: EventId; revision: number }

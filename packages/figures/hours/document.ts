@@ -1,7 +1,7 @@
 import { type EpochMs, type HourBucket, toEuros } from '@tally/contract'
 import type { ByKey } from '../counting/counter.ts'
-import { getOrInsertComputed } from '../counting/getOrInsertComputed.ts'
-import type { HourOf } from '../time/hours.ts'
+import { getOrInsertComputed } from '../counting/facts.ts'
+import type { HourOf } from '../time.ts'
 
 /**
  * The by-hour document in the form of the API: only hours with an order, ascending (docs/records.md, Counting).

@@ -6,10 +6,10 @@ import { friday } from '@tally/testkit/records/records'
 import fc from 'fast-check'
 import moment from 'moment-timezone'
 import { expect, test } from 'vitest'
-import { addChanges, type CounterChanges } from '../counting/changes.ts'
 import type { Row } from '../counting/counter.ts'
+import { addChanges, type CounterChanges } from '../counting/counters.ts'
 import { unknownOrder } from '../counting/facts.ts'
-import { hourIn } from '../time/hours.ts'
+import { hourIn } from '../time.ts'
 import { composeHours } from './document.ts'
 
 const bucket = (time: string) => Date.parse(`2026-09-04T${time}:00Z`) as EpochMs

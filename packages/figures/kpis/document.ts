@@ -1,4 +1,4 @@
-import { type KpisAnswer, toEuros } from '@tally/contract'
+import { type EventDay, type KpisAnswer, type TrendPoint, toCents, toEuros } from '@tally/contract'
 
 /** Of confirmed orders only; money in cents. */
 export type DailyTotals = { orders: number; salesCents: number; itemsSold: number }
@@ -23,4 +23,29 @@ function averageCents(salesCents: number, orders: number): number {
   const remainder = unsigned % orders
   const rounded = (unsigned - remainder) / orders + (2 * remainder >= orders ? 1 : 0)
   return salesCents < 0 && rounded !== 0 ? -rounded : rounded
+}
+
+/**
+ * The days whose sales a trend over the last `dates` dates reads: days of the event grouped by date, not calendar
+ * days (docs/records.md, Counting). Ascending by date.
+ */
+export function trendDays<Day extends Pick<EventDay, 'date'>>(
+  days: Day[],
+  dates: number,
+): { date: string; days: Day[] }[] {
+  const byDate = Map.groupBy(days, ({ date }) => date)
+  return [...byDate]
+    .map(([date, days]) => ({ date, days }))
+    .sort((one, other) => (one.date < other.date ? -1 : 1))
+    .slice(-dates)
+}
+
+/** One point of the trend: the KPIs of all days of one date, added up. A date without orders has 0. */
+export function composeTrendPoint(date: string, kpis: KpisAnswer[]): TrendPoint {
+  return {
+    date,
+    totalSales: toEuros(kpis.reduce((sum, { totalSales }) => sum + toCents(totalSales), 0)),
+    orderCount: kpis.reduce((sum, { totalOrders }) => sum + totalOrders, 0),
+    currency: 'EUR',
+  }
 }

@@ -2,7 +2,7 @@ import { type OrderLine, type OrderStatus, toEuros } from '@tally/contract'
 import type { Database } from '@tally/platform'
 import { type Kysely, sql } from 'kysely'
 import { effectiveCents, isConfirmed } from '../counting/facts.ts'
-import type { OrderFilter } from './filter.ts'
+import type { OrderFilter } from './reader.ts'
 
 type Day = Pick<OrderFilter, 'eventId'> & { dayId: number }
 

@@ -7,9 +7,8 @@ import { newEventId } from '@tally/testkit/records/records'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OrderFilter } from './filter.ts'
-import { readOrderPage } from './reader.ts'
-import { storeOrders, storeRefundSums } from './writer.ts'
+import { type OrderFilter, readOrderPage } from './reader.ts'
+import { storeOrders, storeRefundSums } from './table.ts'
 
 const database = await databaseOfFile()
 /** One connection, so that its own statistics can be flushed before they are read. */

@@ -1,12 +1,10 @@
 import { type EventId, type MenuItemId, toEuros } from '@tally/contract'
 import type { Database } from '@tally/platform'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { allAreas } from '../counting/changes.ts'
-import { confirmedStatuses, factsOf } from '../counting/facts.ts'
-import { getOrInsertComputed } from '../counting/getOrInsertComputed.ts'
-import type { HourOf } from '../time/hours.ts'
-import { quarterMs } from '../time/timeBuckets.ts'
-import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
+import { allAreas } from '../counting/counters.ts'
+import { confirmedStatuses, factsOf, getOrInsertComputed } from '../counting/facts.ts'
+import { type HourOf, quarterMs } from '../time.ts'
+import { type CountedRow, countedColumns, countedOrder } from './known.ts'
 
 /** A menu item in the orders of a day, of one area or all. */
 export type ItemOfDay = {

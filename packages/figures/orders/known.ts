@@ -1,11 +1,15 @@
-import type { EventId, OrderId, OrderLine } from '@tally/contract'
+import { type EventId, type Order, type OrderId, type OrderLine, toCents } from '@tally/contract'
 import { type Tx, texts, uuids } from '@tally/platform'
 import { type RawBuilder, sql } from 'kysely'
-import type { KnownOrder } from '../counting/facts.ts'
-import { getOrInsertComputed } from '../counting/getOrInsertComputed.ts'
-import { noRefunds, type RefundSums } from '../counting/refundSums.ts'
-import { readWithin, withinBound } from '../tables/withinBound.ts'
-import { type CountedColumns, countedOrder } from './countedRow.ts'
+import {
+  type CountedOrder,
+  getOrInsertComputed,
+  type KnownOrder,
+  noRefunds,
+  type RefundSums,
+} from '../counting/facts.ts'
+import { readWithin, statement, withinBound } from '../tables/statement.ts'
+import { columnsBut, fieldsBut } from './table.ts'
 
 /** One stored order: its key, then its columns. The order's own are missing at version 0. */
 type StoredOrder = [
@@ -57,7 +61,7 @@ total_cents, lines`
 /**
  * Returns what is known of those of these orders (the keys of each event's map) of which something is stored: the order
  * or its refunds. A row is one JSON text: pg takes longer for each of eleven columns than JSON.parse for all. Throws a
- * TooMuchStoredError (withinBound.ts).
+ * TooMuchStoredError (tables/statement.ts).
  */
 export async function readKnownOrders(
   tx: Tx,
@@ -100,4 +104,76 @@ function knownOrder(stored: StoredOrder): KnownOrder {
     order: countedOrder({ version, status, day_id, area_id, ordered_at, payment_method, total_cents }, lines),
     refunds: refundedLines === null ? noRefunds : { amount, lines: refundedLines },
   }
+}
+
+/** The columns of an order that counting needs. */
+export const countedColumns = sql`
+order_id, version, status, day_id, area_id, ordered_at, payment_method, total_cents, lines, refunded_cents, refunded_lines`
+
+/** The order's own columns. Version 0: only refunds have arrived, and the others are null. */
+export type CountedColumns = {
+  version: number
+  status: CountedOrder['status']
+  day_id: CountedOrder['dayId']
+  area_id: CountedOrder['areaId']
+  ordered_at: CountedOrder['orderDateTime']
+  payment_method: CountedOrder['paymentMethod']
+  total_cents: CountedOrder['totalAmount']
+}
+
+/** A row of `countedColumns`. */
+export type CountedRow = CountedColumns & {
+  order_id: OrderId
+  lines: string
+  refunded_cents: number
+  refunded_lines: string | null
+}
+
+/** The order of a row and its stored lines, money in cents; undefined while only refunds have arrived. */
+export function countedOrder(row: CountedColumns, lines: OrderLine[]): CountedOrder | undefined {
+  if (row.version === 0) return undefined
+  return {
+    version: row.version,
+    status: row.status,
+    dayId: row.day_id,
+    areaId: row.area_id,
+    orderDateTime: row.ordered_at,
+    paymentMethod: row.payment_method,
+    totalAmount: row.total_cents,
+    items: lines.map(({ menuItemId, quantity, unitPrice }) => ({
+      menuItemId,
+      quantity,
+      unitPrice: toCents(unitPrice),
+    })),
+  }
+}
+
+type StoredRow = Omit<Order, 'items'> & { lines: string | null }
+
+const columns = statement(columnsBut('event_id'))()
+const fields = statement(fieldsBut('event_id', 'order_id', 'lines'))()
+
+/**
+ * These orders (the keys of each event's map) as their applied records say, money in cents. Only for records that
+ * repeat a version: what is applied is compared with them. Throws a TooMuchStoredError (tables/statement.ts).
+ */
+export async function readStoredOrders(
+  tx: Tx,
+  asked: AskedOrders,
+): Promise<Map<EventId, Map<OrderId, Order>>> {
+  const { rows } = await sql<StoredRow>`
+select asked.event_id as "eventId", stored.order_id as "orderId",
+  ${fields},
+  ${withinBound(sql`lines::text`)} as lines
+from ${storedOf(asked, columns)}
+where version > 0`.execute(tx)
+  const orders = new Map<EventId, Map<OrderId, Order>>()
+  for (const { lines, ...order } of rows) {
+    const items = (JSON.parse(readWithin(lines)) as OrderLine[]).map(line => ({
+      ...line,
+      unitPrice: toCents(line.unitPrice),
+    }))
+    getOrInsertComputed(orders, order.eventId, () => new Map()).set(order.orderId, { ...order, items })
+  }
+  return orders
 }

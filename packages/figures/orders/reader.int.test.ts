@@ -6,10 +6,15 @@ import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { scanDay } from './dayOrders.ts'
-import type { OrderFilter } from './filter.ts'
-import { findPageBuckets } from './pageBuckets.ts'
-import { countOrders, type PageAsked, readOrderPage, readStoredOrder } from './reader.ts'
-import { storeRefundSums } from './writer.ts'
+import {
+  countOrders,
+  findPageBuckets,
+  type OrderFilter,
+  type PageAsked,
+  readOrderPage,
+  readStoredOrder,
+} from './reader.ts'
+import { storeRefundSums } from './table.ts'
 
 const database = await databaseOfFile()
 const eventId = newEventId()

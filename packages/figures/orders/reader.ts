@@ -1,11 +1,10 @@
-import type { EventId } from '@tally/contract'
+import type { EventId, OrderStatus } from '@tally/contract'
 import type { Database } from '@tally/platform'
-import { type Kysely, sql } from 'kysely'
-import { allAreas } from '../counting/changes.ts'
-import { statement } from '../tables/statement.ts'
-import { type AnsweredRow, columnsBut, toAnswer } from './columns.ts'
-import { keptOrders, type OrderFilter } from './filter.ts'
-import { findPageBuckets } from './pageBuckets.ts'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { allAreas } from '../counting/counters.ts'
+import { statement, statusColumns } from '../tables/statement.ts'
+import { orderBucketMs } from '../time.ts'
+import { type AnsweredRow, columnsBut, toAnswer } from './table.ts'
 
 const withoutLines = statement(`${columnsBut('event_id', 'version', 'lines')}, refunded_cents`)()
 
@@ -90,4 +89,52 @@ from daily_counters
 where event_id = ${eventId} and area_id = ${areaId ?? allAreas}
 ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}`.execute(db)
   return rows[0]?.count ?? 0
+}
+
+/** Which orders a list shows. */
+export type OrderFilter = {
+  eventId: EventId
+  dayId: number | undefined
+  areaId: number | undefined
+  /** Absent: everything but Cancelled (docs/api.md, Answers). */
+  status: OrderStatus | undefined
+}
+
+/** The number of orders with a filter's status, as a sum of the status columns of a row. */
+export function keptOrders(status: OrderStatus | undefined): RawBuilder<number> {
+  const { Cancelled, ...listed } = statusColumns
+  const kept = status === undefined ? Object.values(listed) : [statusColumns[status]]
+  return sql.join(
+    kept.map(column => sql.ref(column)),
+    sql` + `,
+  )
+}
+
+/** The order buckets of a page: its orders are from `sinceMs` until before `untilMs`, after `skipped` of them. */
+export type PageBuckets = { sinceMs: number; untilMs: number; skipped: number }
+
+/**
+ * Finds the page of `limit` orders after the first `offset` in a filtered list: adds up the buckets from the newest.
+ * Undefined if they hold no more than `offset` orders.
+ */
+export async function findPageBuckets(
+  db: Kysely<Database>,
+  { eventId, dayId, areaId, status }: OrderFilter,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<PageBuckets | undefined> {
+  const { rows } = await sql<{ newest: number | null; oldest: number; newer: number }>`
+select max(slot) as newest, min(slot) as oldest, min(up_to - orders)::bigint as newer
+from (
+  select slot, sum(${keptOrders(status)}) as orders, sum(sum(${keptOrders(status)})) over (order by slot desc) as up_to
+  from order_slots
+  where event_id = ${eventId}
+  ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}
+  ${areaId === undefined ? sql`` : sql`and area_id = ${areaId}`}
+  group by slot
+) as walked
+where orders > 0 and up_to > ${offset} and up_to - orders < ${offset + limit}`.execute(db)
+  const [found] = rows
+  if (found === undefined || found.newest === null) return undefined
+  const { newest, oldest, newer } = found
+  return { sinceMs: oldest * orderBucketMs, untilMs: (newest + 1) * orderBucketMs, skipped: offset - newer }
 }

@@ -2,7 +2,7 @@ import type { EventId, OrderId } from '@tally/contract'
 import type { Database } from '@tally/platform'
 import { type Kysely, sql } from 'kysely'
 import type { CountedOrder } from '../counting/facts.ts'
-import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
+import { type CountedRow, countedColumns, countedOrder } from './known.ts'
 
 /**
  * An order as stored. `order` is undefined while only refunds have arrived; `refundedLines` is the stored JSON;

@@ -2,11 +2,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Counter } from '../counting/counter.ts'
 import { counterNames, counters } from '../counting/counters.ts'
-import { counterOf } from '../documents/counters.ts'
-import { insertText } from './insert.ts'
-import { blocksText } from './insertBlocks.ts'
-import { jsonText } from './json.ts'
-import { scanText } from './scan.ts'
+import { counterOf, jsonText } from '../documents.ts'
+import { scanText } from './reader.ts'
+import { blocksText, insertText } from './writeBatch.ts'
 
 function insertsOf(counter: Counter): string[] {
   const { blocks, amounts } = counter

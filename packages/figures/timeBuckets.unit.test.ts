@@ -2,7 +2,7 @@ import { type EpochMs, offsetIn } from '@tally/contract'
 import fc from 'fast-check'
 import moment from 'moment-timezone'
 import { expect, test } from 'vitest'
-import { bucketStart } from './timeBuckets.ts'
+import { bucketStart } from './time.ts'
 
 const dayMs = 86_400_000
 const zones = moment.tz.names()

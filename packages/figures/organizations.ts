@@ -1,6 +1,50 @@
-import type { Organization, OrganizationId } from '@tally/contract'
-import type { Tx } from '@tally/platform'
-import { sql } from 'kysely'
+import type { Organization, OrganizationId, OrganizationStatus } from '@tally/contract'
+import type { Database, Tx } from '@tally/platform'
+import { type Kysely, sql } from 'kysely'
+
+declare module '@tally/platform/database' {
+  interface Database {
+    organizations: OrganizationTable
+  }
+}
+
+/**
+ * One row per organization; `version` 0 while only events of it have arrived. `revision` is that of the last batch that
+ * changed the organization or its list of events.
+ */
+export type OrganizationTable = {
+  organization_id: string
+  version: number
+  name: string
+  status: OrganizationStatus
+  revision: number
+}
+
+/** The revision of an organization's document, and its status if a record of it has arrived. */
+export async function readOrganizationHead(
+  db: Kysely<Database>,
+  id: OrganizationId,
+): Promise<{ revision: number; status: OrganizationStatus | undefined } | undefined> {
+  const row = await db
+    .selectFrom('organizations')
+    .select(['revision', 'version', 'status'])
+    .where('organization_id', '=', id)
+    .executeTakeFirst()
+  return row && { revision: row.revision, status: row.version === 0 ? undefined : row.status }
+}
+
+/** Organizations that changed after `revision`. */
+export async function readOrganizationsSince(
+  db: Kysely<Database>,
+  revision: number,
+): Promise<OrganizationId[]> {
+  const rows = await db
+    .selectFrom('organizations')
+    .select('organization_id')
+    .where('revision', '>', revision)
+    .execute()
+  return rows.map(({ organization_id }) => organization_id as OrganizationId)
+}
 
 /** `version` 0: only events of it have arrived. */
 export type LockedOrganization = Pick<Organization, 'version' | 'name' | 'status'> & { revision: number }

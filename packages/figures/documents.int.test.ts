@@ -4,8 +4,7 @@ import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { beforeAll, expect, test } from 'vitest'
-import { composeDocuments } from './documents.ts'
-import { documentName } from './names.ts'
+import { composeDocuments, documentName } from './documents.ts'
 
 const database = await databaseOfFile()
 const eventId = newEventId()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { insertOrdersText, replaceOrdersText } from './columns.ts'
+import { insertOrdersText, replaceOrdersText } from './table.ts'
 
 test('the statement that stores orders, as text', () => {
   expect(insertOrdersText + replaceOrdersText).toMatchInlineSnapshot(`

@@ -1,6 +1,6 @@
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
-import { currentDay, resolveDay } from './days.ts'
+import { currentDay, resolveDay } from './time.ts'
 
 const openedAt = '2026-09-01T10:00:00Z'
 const day = (dayId: number, closedAt: string | null) => ({ dayId, date: '2026-09-01', openedAt, closedAt })

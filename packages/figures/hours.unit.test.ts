@@ -3,7 +3,7 @@ import { anyZone, instant, zones } from '@tally/testkit/records/instants'
 import fc from 'fast-check'
 import moment from 'moment-timezone'
 import { expect, test } from 'vitest'
-import { hourIn } from './hours.ts'
+import { hourIn } from './time.ts'
 
 const at = (text: string) => Date.parse(text) as EpochMs
 
