@@ -22,7 +22,7 @@ export type DocumentOf = {
 export const emptyDocument: DocumentOf = { kpis: noSales, hours: [], items: [], payments: [] }
 
 /** The documents of one event, as JSON texts by name. */
-export type Documents = Map<DocumentName, string>
+type Documents = Map<DocumentName, string>
 
 /** Composes documents of events from their counters in Postgres, in one statement: all views or the `wanted` ones. */
 export async function composeDocuments(
@@ -90,7 +90,7 @@ export const counterOf = {
 type Counted = (typeof counterOf)[View]
 
 /** The counters of one (day, area); undefined where nothing is stored, or where no document of them was asked for. */
-export type AreaCounters = { dayId: number; areaId: number } & {
+type AreaCounters = { dayId: number; areaId: number } & {
   [Name in Counted]?: RowsOf<Name> | undefined
 }
 
@@ -151,10 +151,10 @@ export function jsonText(counter: Counter): string {
 }
 
 /** Of a counter in blocks, the amounts are arrays with a number per key. */
-export type RowsJson = [key: OwnKey, ...amounts: (number | number[])[]][]
+type RowsJson = [key: OwnKey, ...amounts: (number | number[])[]][]
 
 /** Reads the rows that `jsonText` selects. Throws a RangeError if a number is beyond 2^53. */
-export function rowsReader(name: CounterName): (json: RowsJson) => ByKey<string> {
+function rowsReader(name: CounterName): (json: RowsJson) => ByKey<string> {
   const counter: Counter = counters[name]
   const zero = zeros[name]
   const amounts = Object.keys(counter.amounts)

@@ -12,7 +12,7 @@ declare module '@tally/platform/database' {
  * One row per organization; `version` 0 while only events of it have arrived. `revision` is that of the last batch that
  * changed the organization or its list of events.
  */
-export type OrganizationTable = {
+type OrganizationTable = {
   organization_id: string
   version: number
   name: string
@@ -47,7 +47,7 @@ export async function readOrganizationsSince(
 }
 
 /** `version` 0: only events of it have arrived. */
-export type LockedOrganization = Pick<Organization, 'version' | 'name' | 'status'> & { revision: number }
+type LockedOrganization = Pick<Organization, 'version' | 'name' | 'status'> & { revision: number }
 
 /**
  * Locks these organizations until the transaction ends, in the same order for all batches; new ones get a row of

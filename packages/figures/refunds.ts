@@ -10,7 +10,7 @@ declare module '@tally/platform/database' {
 }
 
 /** Every refund at its winning version: detects repeats, and is what a rebuild counts again. */
-export type RefundTable = {
+type RefundTable = {
   event_id: string
   refund_id: string
   version: ColumnType<number, number | undefined, number>
@@ -20,7 +20,7 @@ export type RefundTable = {
   lines: string
 }
 
-export type RefundKey = { eventId: EventId; refundId: RefundId }
+type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
 
 /** Those of these refunds that are stored, by `refundKey`; `offset 0`: a look-up each. Throws a TooMuchStoredError. */

@@ -1,12 +1,16 @@
-export * from './epochs.ts'
-export * from './keys.ts'
-export * from './lastAnswer.ts'
-export * from './lines.ts'
-export * from './publishEvents.ts'
+export {
+  areaOf,
+  createEpochs,
+  type Epochs,
+  joinUnpublished,
+  type PublishDeps,
+  type Published,
+  publishEvents,
+  readUnpublished,
+  type Unpublished,
+} from './publishEvents.ts'
 export * from './publishOrganizations.ts'
+export * from './redis.ts'
 export * from './revisions.ts'
-export * from './scripts.ts'
 export * from './shardHash.ts'
-export { readUnpublished } from './state.ts'
-export * from './unpublished.ts'
 export * from './watermarks.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLines } from './lines.ts'
+import { createLines } from './shardHash.ts'
 
 const read = (reply: string, count: number) => {
   const lines = createLines(reply)

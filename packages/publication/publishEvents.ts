@@ -1,13 +1,9 @@
 import type { EventId } from '@tally/contract'
-import { versionOf } from '@tally/figures'
+import { type AreaKey, type DocumentScope, type EventHead, areasAsJson, documentsOf, parseAreas, storedEvent, versionOf, views, withAsked } from '@tally/figures'
 import { readEpoch } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
-import { createEpochs, type Epochs } from './epochs.ts'
-import { complete, type RedisKeys } from './keys.ts'
-import { takePieces } from './pieces.ts'
-import type { ReadModelRedis } from './scripts.ts'
-import { type EventState, readUnpublished } from './state.ts'
-import type { Unpublished } from './unpublished.ts'
+import { type ReadModelRedis, type RedisKeys, complete } from './redis.ts'
+import { sql } from 'kysely'
 
 /** `epoch`: undefined if there was no event to publish. */
 export type Published = {
@@ -70,7 +66,7 @@ export async function publishEvents(
 }
 
 /** Documents cannot be published now. A transient error, as if Postgres were down. */
-export class EpochError extends Error {
+class EpochError extends Error {
   override readonly name = 'EpochError'
   /** The SQLSTATE of a read-only database. */
   readonly code = '25006'
@@ -94,4 +90,148 @@ function fieldsOf({ event, epoch, documents }: EventState, { whole }: Unpublishe
   if (whole) fields.push('complete', complete)
   if (event !== undefined) fields.push('version', versionOf(event), 'event', JSON.stringify(event))
   return fields
+}
+
+/**
+ * An event as it is in Postgres, and the fields (name, text, ...) of the documents that Redis lacks. `event` is
+ * undefined if Redis has the record. `isAwaited`: Postgres has no record of the event yet.
+ */
+type EventState = Omit<EventHead, 'isRemoved'> & { isAwaited: boolean; documents: string[] }
+
+/**
+ * Reads what is not yet published of these events, all at one moment; the statement is the snapshot. A removed event
+ * has nothing, even if some of its counters are still to be deleted. The `offset 0` has each record looked up by its
+ * key, whatever the planner knows about the tables.
+ */
+export async function readUnpublished(
+  db: Postgres,
+  unpublished: Map<EventId, Unpublished>,
+): Promise<EventState[]> {
+  const entries = [...unpublished]
+  const withRecord = entries.flatMap(([id, entry]) => (entry.whole || entry.event ? [id] : []))
+  const { rows } = await sql<{
+    eventId: EventId
+    shard: number
+    revision: number
+    isScattered: boolean
+    epoch: number | null
+    timeZone: string | null
+    isAwaited: boolean
+    document: string | null
+    areas: string | null
+  }>`
+${withAsked(scopeOf(unpublished))}
+select head.event_id as "eventId", head.shard, head.revision, head.is_scattered as "isScattered",
+  (select current_epoch()) as epoch, event.time_zone as "timeZone",
+  event.document is null and not head.is_removed as "isAwaited",
+  case when head.event_id = any(${withRecord}::uuid[]) then event.document end as document,
+  case when not head.is_removed then
+    (select ${areasAsJson(views)} from asked where asked.event_id = head.event_id)
+  end as areas
+from event_heads as head
+left join lateral (
+  select time_zone, document from events where event_id = head.event_id offset 0
+) as event on true
+where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
+  return rows.map(
+    ({ eventId, shard, revision, epoch, isScattered, isAwaited, document, areas, timeZone }) => ({
+      eventId,
+      shard,
+      revision,
+      epoch,
+      isAwaited,
+      event: storedEvent({ document, shard, isScattered }),
+      documents: [...documentsOf(parseAreas(areas), timeZone)].flat(),
+    }),
+  )
+}
+
+function scopeOf(unpublished: Map<EventId, Unpublished>): DocumentScope {
+  const scope: DocumentScope = { events: [], areas: [] }
+  for (const [eventId, entry] of unpublished) {
+    if (entry.whole) scope.events.push(eventId)
+    else scope.areas.push(...entry.areas.values())
+  }
+  return scope
+}
+
+type Entry = [EventId, Unpublished]
+
+/** Events per snapshot: enough to share its round trips, few enough to keep it short. */
+const maxEvents = 20
+/** Counter rows per snapshot (one of items holds sixteen): about 10 MB of documents. A larger event is alone. */
+const maxRows = 5_000
+
+/** Splits off the first entries that may be composed together; at least one. */
+async function takePieces(db: Postgres, todo: Entry[]): Promise<{ piece: Entry[]; rest: Entry[] }> {
+  const first = todo.slice(0, maxEvents)
+  const whole = first.filter(([, entry]) => entry.whole).map(([id]) => id)
+  const sizes = whole.length < 2 ? new Map<EventId, number>() : await countRows(db, whole)
+  let rows = 0
+  const end = first.findIndex(([id, entry]) => {
+    rows += entry.whole ? (sizes.get(id) ?? 0) : entry.areas.size
+    return rows > maxRows
+  })
+  const count = end < 0 ? first.length : Math.max(1, end)
+  return { piece: todo.slice(0, count), rest: todo.slice(count) }
+}
+
+async function countRows(db: Postgres, eventIds: EventId[]): Promise<Map<EventId, number>> {
+  const { rows } = await sql<{ event_id: EventId; rows: number }>`
+select event_id, count(*) as rows
+from (select event_id from item_counters union all select event_id from payment_counters) as counter
+where event_id = any(${eventIds}::uuid[])
+group by event_id`.execute(db)
+  return new Map(rows.map(row => [row.event_id, row.rows]))
+}
+
+/**
+ * Moves shards in Redis to the epoch of the database. When Postgres comes back without its last commits, Redis holds
+ * watermarks that documents composed from then on do not reach. So each event's hash carries the epoch of its
+ * documents, each shard's hash that of its watermarks, and an answer never combines documents with watermarks of an
+ * older epoch. Entering an epoch removes the watermarks, which is safe for any process at any time
+ * (docs/architecture.md, When Postgres or Redis goes back).
+ */
+export type Epochs = {
+  /** Enters the epoch for each of these shards, unless this process has done so before. */
+  enter(epoch: number, shards: Iterable<number>): Promise<void>
+}
+
+/** `onEntered` is called when shards have entered an epoch, so that their watermarks are written again. */
+export function createEpochs(
+  { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
+  onEntered: () => void = () => {},
+): Epochs {
+  const entered = new Map<number, number>()
+  return {
+    async enter(epoch, shards) {
+      const fresh = [...shards].filter(shard => (entered.get(shard) ?? 0) < epoch)
+      await Promise.all(
+        fresh.map(async shard => {
+          entered.set(shard, await redis.enterEpoch(keys.shard(shard), epoch))
+        }),
+      )
+      if (fresh.length > 0) onEntered()
+    },
+  }
+}
+
+/**
+ * What Redis lacks of an event: everything (`whole`), or the documents of some (day, area), and possibly the event's
+ * record, that changed from revision `since` to revision `to`. `areas` is by `areaOf`.
+ */
+export type Unpublished =
+  | { whole: true }
+  | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
+
+export const areaOf = (dayId: number, areaId: number): string => `${dayId}:${areaId}`
+
+/** Merges two differences if the later one begins at the revision at which the earlier one ends. */
+export function joinUnpublished(one: Unpublished | undefined, other: Unpublished): Unpublished {
+  if (one === undefined) return other
+  if (one.whole || other.whole) return { whole: true }
+  const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]
+  if (earlier.to !== later.since) return { whole: true }
+  const areas = new Map([...earlier.areas, ...later.areas])
+  return { whole: false, since: earlier.since, to: later.to, areas, event: earlier.event || later.event }
 }

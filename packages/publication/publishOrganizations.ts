@@ -1,8 +1,7 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
 import { compareEvents, composeEvent, readEventsOf, readOrganizationHead } from '@tally/figures'
-import { inSnapshot, type Postgres, type Snapshot } from '@tally/platform'
-import type { RedisKeys } from './keys.ts'
-import type { ReadModelRedis } from './scripts.ts'
+import { type Postgres, type Snapshot, inSnapshot } from '@tally/platform'
+import type { ReadModelRedis, RedisKeys } from './redis.ts'
 
 /** An organization's status (undefined while no record of it has arrived) and its list of events. */
 export type OrganizationDocument = { revision: number; status: string | undefined; events: EventAnswer[] }

@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import { earliest } from '@tally/offsets'
 import type { RedisClient } from '@tally/platform'
-import { asOfField, eventRevisionField, type RedisKeys } from './keys.ts'
+import { type RedisKeys, asOfField, eventRevisionField } from './redis.ts'
 
 /** A consistent view of a shard's hash. */
 export type ShardHash = {
@@ -69,3 +69,77 @@ const toNumber = (text: string | null | undefined): number => (text == null ? Nu
  */
 export const fitsShard = (shard: ShardHash, eventId: EventId, { revision, epoch }: EventVersion): boolean =>
   revision >= (shard.revisions.get(eventId) ?? 0) && epoch <= shard.epoch
+
+/** The last answer about an event: its revision, its watermark, and the epoch of the watermark. */
+export type LastAnswer = { revision: number; asOfMs: number | null; epoch: number }
+
+/** The version of a read; `epochs` are those of the documents and of the watermark. */
+export type ReadVersion = {
+  revision: number
+  asOfMs: number | null
+  epochs: { documents: number; asOf: number }
+}
+
+/** Whether a read of Redis is older than the last answer; the caller then reads from Postgres. */
+export const isBehind = (last: LastAnswer | undefined, read: ReadVersion): boolean =>
+  last !== undefined &&
+  !holdsAll(last, read) &&
+  (read.revision < last.revision || (read.asOfMs ?? 0) < (last.asOfMs ?? 0))
+
+/**
+ * The next answer from a read of Redis: with its own watermark, or with the last one if the documents are at least as
+ * new as then and Postgres lost no commits in between.
+ */
+export function nextAnswer(
+  last: LastAnswer | undefined,
+  { revision, asOfMs, epochs }: ReadVersion,
+): LastAnswer {
+  const isLater = last === undefined || (asOfMs ?? 0) >= (last.asOfMs ?? 0)
+  return isLater || !holdsAll(last, { revision, asOfMs, epochs })
+    ? { revision, asOfMs, epoch: epochs.asOf }
+    : { ...last, revision }
+}
+
+/** Whether the documents hold everything that they held in the last answer. */
+const holdsAll = (last: LastAnswer, { revision, epochs }: ReadVersion): boolean =>
+  revision >= last.revision && epochs.documents <= last.epoch
+
+const [newline, space, minus, zero, nine] = [10, 32, 45, 48, 57]
+
+/**
+ * Reads the reply of a script line by line: whole numbers separated by spaces, NaN for one that is missing (`-`), or an
+ * error for a line that is anything else, which is an error's message. There are no negative numbers or fractions. It
+ * reads characters: splitting a reply makes hundreds of strings.
+ */
+export function createLines(reply: string): { next(): number[] | Error } {
+  let at = 0
+
+  const errorFrom = (start: number): Error => {
+    const end = reply.indexOf('\n', start)
+    const message = reply.slice(start, end < 0 ? reply.length : end)
+    at = start + message.length + 1
+    return new Error(message || 'a line of the reply is missing')
+  }
+
+  return {
+    next() {
+      const start = at
+      const numbers: number[] = []
+      let number: number | undefined
+      for (; ; at++) {
+        const code = reply.charCodeAt(at)
+        if (code >= zero && code <= nine) number = (number ?? 0) * 10 + (code - zero)
+        else if (code === minus) number = Number.NaN
+        else if (number === undefined) return errorFrom(start)
+        else {
+          numbers.push(number)
+          number = undefined
+          if (code === space) continue
+          if (code !== newline && at < reply.length) return errorFrom(start)
+          at += 1
+          return numbers
+        }
+      }
+    },
+  }
+}

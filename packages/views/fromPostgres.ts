@@ -1,8 +1,8 @@
 import type { EventId } from '@tally/contract'
-import { composeDocuments, type DocumentName, readEventHeads, type View } from '@tally/figures'
+import { type DocumentName, type View, composeDocuments, readEventHeads } from '@tally/figures'
 import { readAsOf } from '@tally/offsets'
-import { inSnapshot, type Postgres, type Snapshot } from '@tally/platform'
-import type { DocumentTexts, Needs, Read } from './read.ts'
+import { type Postgres, type Snapshot, inSnapshot } from '@tally/platform'
+import type { DocumentTexts, Needs, Read } from './fromRedis.ts'
 
 /** How many documents are composed at once: those of a day with 2,000 menu items take 200 kB. */
 const together = 50

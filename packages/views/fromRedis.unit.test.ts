@@ -2,9 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 import type { EventVersion, ShardHash } from '@tally/publication'
 import { beforeEach, expect, test } from 'vitest'
-import { createRedisReads } from './fromRedis.ts'
-import type { Look } from './looks.ts'
-import type { Head, Seen } from './read.ts'
+import { type Head, type Look, type Seen, createRedisReads } from './fromRedis.ts'
 
 const eventId = 'e' as EventId
 const event = { eventId, shard: 3 } as unknown as StoredEvent

@@ -1,4 +1,2 @@
 export * from './fromPostgres.ts'
 export * from './fromRedis.ts'
-export * from './looks.ts'
-export * from './read.ts'

@@ -3,7 +3,7 @@ import { asOfField, eventRevisionField } from '@tally/publication'
 import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { expect, test, vi } from 'vitest'
-import { createLooks } from './looks.ts'
+import { createLooks } from './fromRedis.ts'
 
 const { redis, keys } = await redisOfFile()
 const look = createLooks({ redis, keys }, ['orders'])

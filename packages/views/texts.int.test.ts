@@ -2,7 +2,7 @@ import { complete } from '@tally/publication'
 import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { beforeEach, expect, test } from 'vitest'
-import { createTexts } from './texts.ts'
+import { createTexts } from './fromRedis.ts'
 
 const { redis, keys } = await redisOfFile()
 const read = createTexts(redis)

@@ -1,6 +1,6 @@
 import type { ReadModelRedis } from '@tally/publication'
 import { expect, test } from 'vitest'
-import { createTexts } from './texts.ts'
+import { createTexts } from './fromRedis.ts'
 
 /** Answers each name with its key, and a hash `bad` with the message of an error. */
 function openFake() {

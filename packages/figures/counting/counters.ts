@@ -29,7 +29,7 @@ export const allAreas = 0
 export type AreaKey = { eventId: EventId; dayId: number; areaId: number }
 
 /** Orders by status. */
-export type StatusCounts = Record<OrderStatus, number>
+type StatusCounts = Record<OrderStatus, number>
 
 /** Counter changes of one event: day → area (or all areas) → changes. An empty map changes nothing. */
 export type CounterChanges = Map<number, Map<number, AreaChanges>>

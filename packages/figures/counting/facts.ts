@@ -27,7 +27,7 @@ export type CountedOrder = {
  * per line (docs/records.md, Counting); money in cents.
  */
 export type RefundSums = { amount: number; lines: ItemSums[] }
-export type ItemSums = { menuItemId: MenuItemId; quantity: number; amount: number }
+type ItemSums = { menuItemId: MenuItemId; quantity: number; amount: number }
 export const noRefunds: RefundSums = { amount: 0, lines: [] }
 
 /** What is known of an order: its winning version (undefined while only refunds have arrived) and its refunds. */
@@ -43,7 +43,7 @@ export const unknownOrder: KnownOrder<never> = { order: undefined, refunds: noRe
  * What one confirmed order adds for one menu item; `quantity` and `grossCents` are before refunds, and below zero if
  * the order gives back more than it sells (docs/records.md, One order).
  */
-export type ItemFacts = {
+type ItemFacts = {
   menuItemId: MenuItemId
   quantity: number
   grossCents: number
@@ -148,7 +148,7 @@ export const refundLinesSince = Date.UTC(2026, 7, 19)
  */
 const maxSum = 1e15
 
-export type RefundAmounts = Pick<Refund, 'amount' | 'refundedAt' | 'lines'>
+type RefundAmounts = Pick<Refund, 'amount' | 'refundedAt' | 'lines'>
 
 /** A refund's version that is applied now, and the one that it replaces. */
 export type RefundChange = { before: RefundAmounts | undefined; after: RefundAmounts }

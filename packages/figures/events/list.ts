@@ -71,7 +71,7 @@ const endOfEvent = sql`greatest(
 )`
 
 /** The query for `ordered_at` of an event's latest confirmed order, without a row if there is none. */
-export const lastSaleOf = (eventId: RawBuilder<unknown>) => sql`
+const lastSaleOf = (eventId: RawBuilder<unknown>) => sql`
   select ordered_at
   from orders
   where orders.event_id = ${eventId} and ordered_at is not null and status = any(${confirmedStatuses}::order_status[])

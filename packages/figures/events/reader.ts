@@ -105,7 +105,7 @@ where organization_id = ${organizationId}`.execute(db)
 }
 
 /** An event's revision, and whether it has been quiet so long that its documents may have expired in Redis. */
-export type ChangedEvent = { eventId: EventId; shard: number; revision: number; isQuiet: boolean }
+type ChangedEvent = { eventId: EventId; shard: number; revision: number; isQuiet: boolean }
 
 /** Events of a shard, and scattered events, that changed after `revision`. */
 export async function readEventsSince(

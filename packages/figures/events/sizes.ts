@@ -5,7 +5,7 @@ import { allAreas } from '../counting/counters.ts'
 import { statusTotal } from '../tables/statement.ts'
 
 /** An event at a revision, which may have been measured at an earlier one or never. */
-export type UnmeasuredEvent = { eventId: EventId; revision: number }
+type UnmeasuredEvent = { eventId: EventId; revision: number }
 
 /** At most `limit` events that have changed since they were measured. */
 export async function readUnmeasured(db: Kysely<Database>, limit: number): Promise<UnmeasuredEvent[]> {
@@ -55,7 +55,7 @@ where head.event_id = measured.event_id`.execute(db)
 }
 
 /** What an organization has in Postgres and Redis; `organizationId` is null for events whose record has not arrived. */
-export type OrganizationSize = { organizationId: string | null; rows: number; redisBytes: number }
+type OrganizationSize = { organizationId: string | null; rows: number; redisBytes: number }
 
 /**
  * The largest organizations: at most `limit` that have this many rows or bytes at least. 10 bytes in Redis count as a

@@ -14,7 +14,7 @@ declare module '@tally/platform/database' {
  * One narrow row per event with any record. A batch locks it before reading what is known, and stamps it with its
  * revision (docs/architecture.md, invariant 3).
  */
-export type EventHeadTable = {
+type EventHeadTable = {
   event_id: string
   /** The partition of its first record. */
   shard: number
@@ -32,7 +32,7 @@ export type EventHeadTable = {
 }
 
 /** An event that was removed, for good. `emptied_at`: when the last of its rows was deleted; null if some are left. */
-export type RemovedEventTable = {
+type RemovedEventTable = {
   event_id: string
   /** Null if no record of the event had been applied. */
   organization_id: string | null
@@ -41,7 +41,7 @@ export type RemovedEventTable = {
 }
 
 /** The event at its latest version; `document` is the contract's `Event` as JSON. */
-export type EventTable = {
+type EventTable = {
   event_id: string
   organization_id: string
   version: number

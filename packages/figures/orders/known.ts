@@ -28,7 +28,7 @@ type StoredOrder = [
 ]
 
 /** Orders by event and id. */
-export type AskedOrders = ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>
+type AskedOrders = ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>
 
 /**
  * The columns of those of these orders of which something is stored, as the relation `stored`. Postgres searches the
@@ -38,7 +38,7 @@ export type AskedOrders = ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>
  * read all orders of the event, and keep that plan (docs/decisions/0012-one-statement-per-batch.md). The second
  * `offset 0` forces the search: without it Postgres may scan the whole table.
  */
-export const storedOf = (asked: AskedOrders, columns: RawBuilder<unknown>) => sql`
+const storedOf = (asked: AskedOrders, columns: RawBuilder<unknown>) => sql`
 unnest(
   ${uuids([...asked.keys()])}::uuid[],
   ${texts([...asked.values()].map(orders => [...orders.keys()].join(' ')))}::text[]
@@ -111,7 +111,7 @@ export const countedColumns = sql`
 order_id, version, status, day_id, area_id, ordered_at, payment_method, total_cents, lines, refunded_cents, refunded_lines`
 
 /** The order's own columns. Version 0: only refunds have arrived, and the others are null. */
-export type CountedColumns = {
+type CountedColumns = {
   version: number
   status: CountedOrder['status']
   day_id: CountedOrder['dayId']

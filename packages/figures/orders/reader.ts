@@ -30,7 +30,7 @@ select ${withoutLines}, lines from orders where event_id = ${eventId} and order_
 const deepOffset = 1_000
 
 /** Orders as the JSON of the API. With too many bytes of lines only these: of the page, and of its largest order. */
-export type OrderPage = { orders: string[] } | { orders: undefined; bytes: number; largest: number }
+type OrderPage = { orders: string[] } | { orders: undefined; bytes: number; largest: number }
 
 export type PageAsked = {
   offset: number
@@ -101,7 +101,7 @@ export type OrderFilter = {
 }
 
 /** The number of orders with a filter's status, as a sum of the status columns of a row. */
-export function keptOrders(status: OrderStatus | undefined): RawBuilder<number> {
+function keptOrders(status: OrderStatus | undefined): RawBuilder<number> {
   const { Cancelled, ...listed } = statusColumns
   const kept = status === undefined ? Object.values(listed) : [statusColumns[status]]
   return sql.join(
@@ -111,7 +111,7 @@ export function keptOrders(status: OrderStatus | undefined): RawBuilder<number> 
 }
 
 /** The order buckets of a page: its orders are from `sinceMs` until before `untilMs`, after `skipped` of them. */
-export type PageBuckets = { sinceMs: number; untilMs: number; skipped: number }
+type PageBuckets = { sinceMs: number; untilMs: number; skipped: number }
 
 /**
  * Finds the page of `limit` orders after the first `offset` in a filtered list: adds up the buckets from the newest.

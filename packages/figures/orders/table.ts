@@ -40,7 +40,7 @@ const json = column(jsons, 'unnest($::json[])')
  * Where each field of an order's record is stored. Its statements and the types of its rows follow from this list;
  * `toAnswer` below says how it is answered, `known.ts` which of them are counted.
  */
-export const recordColumns = {
+const recordColumns = {
   eventId: uuid('event_id', order => order.eventId),
   orderId: text('order_id', order => order.orderId),
   version: bigint('version', order => order.version),
@@ -65,7 +65,7 @@ type Plain<Value> = Value extends OrderStatus | boolean | null
     ? number
     : string
 /** The columns that an order's record fills. */
-export type OwnColumns = { [One in Columns as One['column']]: Plain<ReturnType<One['of']>> }
+type OwnColumns = { [One in Columns as One['column']]: Plain<ReturnType<One['of']>> }
 
 const others = (except: Columns['column'][]) =>
   Object.entries(recordColumns).filter(([, { column }]) => !except.includes(column))

@@ -18,7 +18,7 @@ import {
 } from '@tally/figures'
 
 /** The outcome of a record that replaces the whole entity. */
-export type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' } | Rejected
+type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' } | Rejected
 
 /** The highest version of an entity wins (docs/records.md, Which record wins). */
 export function applyVersion<Value extends { version: number }>(

@@ -36,7 +36,7 @@ const statusTimeoutMs = 500
 
 /**
  * Reads one day repeatedly: a line of Redis's reply while nothing changes, the documents when something does. Like
- * the API (lastAnswer.ts of packages/publication), it asks Postgres if Redis does not have the event, holds documents
+ * the API (`isBehind` of packages/publication), it asks Postgres if Redis does not have the event, holds documents
  * that do not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published.
  * Rejects if neither answers.
  */
