@@ -4,9 +4,8 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, envelopeComponents } from './endpoint.ts'
 import { type EndpointName, endpointNames, endpoints } from './endpoints/index.ts'
-import { envelopeComponents } from './envelope.ts'
 import { contentHeaders, eventHeaders, headers, problemResponses, responses } from './responses.ts'
 
 const description = `Read-only festival figures: sales net of refunds by day, hour and item, and the orders.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { evening } from './endpoint.ts'
 
 /** RFC 7807 (docs/api.md, Problem body). */
 export const problem = z
@@ -22,7 +23,7 @@ export const problem = z
       .describe('On a 400 about parameters only'),
   })
   .meta({ id: 'Problem' })
-export type Problem = z.infer<typeof problem>
+type Problem = z.infer<typeof problem>
 
 /** The problems of the API: the name in `type`, the status, and the help text, with which `detail` ends. */
 export const problemTypes = {
@@ -86,7 +87,7 @@ export const problemTypes = {
 export type ProblemType = keyof typeof problemTypes
 
 /** Which request failed: its path, its id, and if it is about parameters, what each of them takes. */
-export type ProblemOf = { instance: string; requestId: string; errors?: Problem['errors'] }
+type ProblemOf = { instance: string; requestId: string; errors?: Problem['errors'] }
 
 /** The body of a problem (docs/api.md, Problem body). But for parameters, a type has one body, whatever the reason. */
 export function problemBody(type: ProblemType, { instance, requestId, errors }: ProblemOf): Problem {
@@ -105,4 +106,25 @@ export function problemBody(type: ProblemType, { instance, requestId, errors }: 
 /** The first mistake in the request before the help: many programs print nothing but `detail`. */
 function detailOf(help: string, [first]: NonNullable<Problem['errors']> = []): string {
   return first === undefined ? help : `${first.parameter} ${first.message}. ${help}`
+}
+
+const request: ProblemOf = {
+  instance: `/api/v1/events/${evening.eventId}/analytics/orders/top-items`,
+  requestId: '5f0c8a52-5d3e-4b0e-9d43-0c6f1d2b7a90',
+}
+
+/** What a problem says of its request: the others are of a request for top items. */
+const requests: Partial<Record<ProblemType, Partial<ProblemOf>>> = {
+  'invalid-parameters': {
+    errors: [{ parameter: 'limit', message: 'must be a whole number from 1 to 100 in plain digits' }],
+  },
+  'page-too-large': {
+    instance: `/api/v1/events/${evening.eventId}/orders`,
+    errors: [{ parameter: 'pageSize', message: 'must be at most 13 here' }],
+  },
+}
+
+/** The body of a problem of a type. */
+export function problemExample(type: ProblemType) {
+  return problemBody(type, { ...request, ...requests[type] })
 }

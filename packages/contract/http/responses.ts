@@ -1,6 +1,5 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi'
-import { problemExample } from './problemExample.ts'
-import { type ProblemType, problem, problemTypes } from './problems.ts'
+import { type ProblemType, problem, problemExample, problemTypes } from './problems.ts'
 
 type Schema = { type: 'string' | 'integer'; format?: string; pattern?: string; minimum?: number }
 type Header = { description: string; required?: true; schema: Schema; example: string | number }

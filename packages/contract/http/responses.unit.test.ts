@@ -3,8 +3,7 @@ import { default as formats } from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { type EndpointName, endpointNames, endpoints } from './endpoints/index.ts'
 import { openApiDocument } from './openapi.ts'
-import { problemExample } from './problemExample.ts'
-import { type ProblemType, problem, problemTypes } from './problems.ts'
+import { type ProblemType, problem, problemExample, problemTypes } from './problems.ts'
 
 type Schema = Record<string, unknown>
 type Header = { required?: boolean; schema: Schema; example: unknown }

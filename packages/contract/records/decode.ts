@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { jsonOf } from '../values/json.ts'
+import { jsonOf } from '../values/text.ts'
 import { event } from './event.ts'
-import { order } from './order.ts'
+import { order, readOrder } from './order.ts'
 import { organization } from './organization.ts'
-import { readOrder } from './readOrder.ts'
 import { refund } from './refund.ts'
 import { sentenceOf } from './sentences.ts'
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { goodRecords } from '../test/records.ts'
-import { order } from './order.ts'
-import { readOrder } from './readOrder.ts'
+import { order, readOrder } from './order.ts'
 
 const good = goodRecords.orders
 const [line] = good.items

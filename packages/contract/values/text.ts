@@ -12,6 +12,18 @@ export function text(min: number, max: number) {
 }
 
 /** Whether UTF-8 and Postgres can hold a text. */
-export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
+const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
 
 export const name = text(1, 200)
+
+export const isObject = (json: unknown): json is Record<string, unknown> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json)
+
+/** A JSON value, or undefined if the text is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

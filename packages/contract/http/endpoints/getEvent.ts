@@ -1,10 +1,6 @@
 import { z } from 'zod'
 import { date } from '../../values/time.ts'
-import { endpoint } from '../endpoint.ts'
-import { envelope, eventMeta } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { utc } from '../fields.ts'
-import { eventPath, noParameters } from '../parameters.ts'
+import { endpoint, envelope, evening, eventMeta, eventPath, noParameters, utc } from '../endpoint.ts'
 
 export const eventAnswer = z
   .object({

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 import { maxInteger } from '../../values/ids.ts'
-import { endpoint } from '../endpoint.ts'
-import { dayMeta, envelope } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { dayAndArea, eventPath } from '../parameters.ts'
+import { dayAndArea, dayMeta, endpoint, envelope, evening, eventPath } from '../endpoint.ts'
 
 const itemCount = z
   .object({

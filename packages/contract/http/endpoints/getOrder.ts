@@ -1,10 +1,6 @@
 import { z } from 'zod'
 import { orderStatus } from '../../records/order.ts'
-import { endpoint } from '../endpoint.ts'
-import { envelope, eventMeta } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { euros, utc } from '../fields.ts'
-import { eventPath, noParameters } from '../parameters.ts'
+import { endpoint, envelope, euros, evening, eventMeta, eventPath, noParameters, utc } from '../endpoint.ts'
 
 const orderItem = z
   .object({

@@ -1,9 +1,5 @@
 import { z } from 'zod'
-import { endpoint } from '../endpoint.ts'
-import { dayMeta, envelope } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { currency, euros } from '../fields.ts'
-import { dayAndArea, eventPath } from '../parameters.ts'
+import { currency, dayAndArea, dayMeta, endpoint, envelope, euros, evening, eventPath } from '../endpoint.ts'
 
 const hourBucket = z
   .object({

@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import { date } from '../../values/time.ts'
-import { endpoint } from '../endpoint.ts'
-import { envelope, eventMeta } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { currency, euros } from '../fields.ts'
-import { dayAndArea, eventPath, integerParameter } from '../parameters.ts'
+import {
+  currency,
+  dayAndArea,
+  endpoint,
+  envelope,
+  euros,
+  evening,
+  eventMeta,
+  eventPath,
+  integerParameter,
+} from '../endpoint.ts'
 
 const trendPoint = z
   .object({ date, totalSales: euros, orderCount: z.int(), currency })

@@ -1,9 +1,15 @@
 import { z } from 'zod'
-import { endpoint } from '../endpoint.ts'
-import { dayMeta, envelope } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { currency, euros } from '../fields.ts'
-import { dayAndArea, eventPath, integerParameter } from '../parameters.ts'
+import {
+  currency,
+  dayAndArea,
+  dayMeta,
+  endpoint,
+  envelope,
+  euros,
+  evening,
+  eventPath,
+  integerParameter,
+} from '../endpoint.ts'
 
 const topItem = z
   .object({

@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import { endpoint } from '../endpoint.ts'
-import { envelope, listMeta } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { noParameters } from '../parameters.ts'
+import { endpoint, envelope, evening, listMeta, noParameters } from '../endpoint.ts'
 import { eventAnswer, getEvent } from './getEvent.ts'
 
 export const listEvents = endpoint({

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 import { orderStatus } from '../../records/order.ts'
-import { endpoint } from '../endpoint.ts'
-import { envelope, pageMeta } from '../envelope.ts'
-import { evening } from '../evening.ts'
-import { eventPath, id, integerParameter } from '../parameters.ts'
+import { endpoint, envelope, evening, eventPath, id, integerParameter, pageMeta } from '../endpoint.ts'
 import { getOrder, orderAnswer } from './getOrder.ts'
 
 export const listOrders = endpoint({
