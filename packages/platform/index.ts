@@ -1,33 +1,29 @@
-export { beginningOf, longestLine } from './http/inTurn.ts'
-export * from './http/ops.ts'
-export { refuse } from './http/refuse.ts'
+export { beginningOf, longestLine, takeOver, takeOverFrom } from './http/inTurn.ts'
 export * from './http/server.ts'
-export * from './http/takeOver.ts'
 export type { Unread } from './http/unread.ts'
 export * from './lifecycle/errors.ts'
 export * from './lifecycle/lifecycle.ts'
-export type { Meanwhile, Outages, PartName } from './lifecycle/outages.ts'
+export { type Meanwhile, type Outages, type PartName, watchParts } from './lifecycle/outages.ts'
 export * from './lifecycle/serviceOps.ts'
-export * from './lifecycle/startup.ts'
-export { watchParts } from './lifecycle/watchParts.ts'
 export * from './log/logger.ts'
-export { oncePerMinute } from './log/oncePerMinute.ts'
-export { logOutput } from './log/processOutput.ts'
 export * from './log/visible.ts'
-export * from './metrics/metrics.ts'
+export * from './metrics.ts'
 export { bigints, bigintsAt, booleans, ints, jsons, texts, uuids } from './postgres/binaryArrays.ts'
-export type { Database, Postgres, Tx } from './postgres/database.ts'
-export type { Instant } from './postgres/instant.ts'
-export * from './postgres/lockName.ts'
+export * from './postgres/database.ts'
 export { openPool, type PoolOptions, pingPostgres } from './postgres/pool.ts'
-export * from './postgres/snapshot.ts'
-export { openRedis, pingRedis, type RedisClient, type RedisOptions, whenReady } from './redis/client.ts'
-export { type Script, type ScriptCalls, type ScriptSet, script } from './redis/scripts.ts'
+export {
+  openRedis,
+  pingRedis,
+  type RedisClient,
+  type RedisOptions,
+  type Script,
+  type ScriptCalls,
+  type ScriptSet,
+  script,
+  whenReady,
+} from './redis/client.ts'
 export * from './settings/databaseUrl.ts'
 export * from './settings/redisUrl.ts'
-export { SettingsError } from './settings/settingErrors.ts'
-export type { OidcSettings } from './settings/settingGroups.ts'
 export * from './settings/settings.ts'
-export * from './timing/deadline.ts'
-export * from './timing/interval.ts'
-export * from './timing/timeout.ts'
+export { type OidcSettings, SettingsError } from './settings/settingValues.ts'
+export * from './timing.ts'

@@ -1,9 +1,20 @@
 import type { EventId } from '@tally/contract'
-import { type AreaKey, type DocumentScope, type EventHead, areasAsJson, documentsOf, parseAreas, storedEvent, versionOf, views, withAsked } from '@tally/figures'
+import {
+  type AreaKey,
+  areasAsJson,
+  type DocumentScope,
+  documentsOf,
+  type EventHead,
+  parseAreas,
+  storedEvent,
+  versionOf,
+  views,
+  withAsked,
+} from '@tally/figures'
 import { readEpoch } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
-import { type ReadModelRedis, type RedisKeys, complete } from './redis.ts'
 import { sql } from 'kysely'
+import { complete, type ReadModelRedis, type RedisKeys } from './redis.ts'
 
 /** `epoch`: undefined if there was no event to publish. */
 export type Published = {

@@ -1,6 +1,6 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
 import { compareEvents, composeEvent, readEventsOf, readOrganizationHead } from '@tally/figures'
-import { type Postgres, type Snapshot, inSnapshot } from '@tally/platform'
+import { inSnapshot, type Postgres, type Snapshot } from '@tally/platform'
 import type { ReadModelRedis, RedisKeys } from './redis.ts'
 
 /** An organization's status (undefined while no record of it has arrived) and its list of events. */

@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import { earliest } from '@tally/offsets'
 import type { RedisClient } from '@tally/platform'
-import { type RedisKeys, asOfField, eventRevisionField } from './redis.ts'
+import { asOfField, eventRevisionField, type RedisKeys } from './redis.ts'
 
 /** A consistent view of a shard's hash. */
 export type ShardHash = {

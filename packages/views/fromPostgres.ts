@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
-import { type DocumentName, type View, composeDocuments, readEventHeads } from '@tally/figures'
+import { composeDocuments, type DocumentName, readEventHeads, type View } from '@tally/figures'
 import { readAsOf } from '@tally/offsets'
-import { type Postgres, type Snapshot, inSnapshot } from '@tally/platform'
+import { inSnapshot, type Postgres, type Snapshot } from '@tally/platform'
 import type { DocumentTexts, Needs, Read } from './fromRedis.ts'
 
 /** How many documents are composed at once: those of a day with 2,000 menu items take 200 kB. */

@@ -1,6 +1,22 @@
 import type { EventId } from '@tally/contract'
 import { type DocumentName, type StoredEvent, versionOf } from '@tally/figures'
-import { type EventVersion, type ReadModelRedis, type ReadVersion, type RedisKeys, type ShardHash, type Texts, complete, createLines, eventRevisionField, fitsShard, readEventVersion, readShardHash, shardFields, toEventVersion, toShardHash } from '@tally/publication'
+import {
+  complete,
+  createLines,
+  type EventVersion,
+  eventRevisionField,
+  fitsShard,
+  type ReadModelRedis,
+  type ReadVersion,
+  type RedisKeys,
+  readEventVersion,
+  readShardHash,
+  type ShardHash,
+  shardFields,
+  type Texts,
+  toEventVersion,
+  toShardHash,
+} from '@tally/publication'
 import DataLoader from 'dataloader'
 
 /**

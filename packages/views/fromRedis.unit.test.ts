@@ -2,7 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 import type { EventVersion, ShardHash } from '@tally/publication'
 import { beforeEach, expect, test } from 'vitest'
-import { type Head, type Look, type Seen, createRedisReads } from './fromRedis.ts'
+import { createRedisReads, type Head, type Look, type Seen } from './fromRedis.ts'
 
 const eventId = 'e' as EventId
 const event = { eventId, shard: 3 } as unknown as StoredEvent

@@ -59,7 +59,7 @@ test('names in SQL are constants of the source: tables, columns, the shadow sche
 test('no statement goes to Postgres past kysely', () => {
   expect(placesOf(/\bnew (pg\.)?(Client|Query)\(|\b(client|pool|db)\.query\(/g)).toEqual([
     // The pool as kysely calls it: texts and parameters come from kysely.
-    'packages/platform/postgres/connection.ts: client.query(',
+    'packages/platform/postgres/pool.ts: client.query(',
     'packages/platform/postgres/pool.ts: client.query(',
     // A new connection's settings and its epoch, constant texts with parameters, before kysely gets it.
     'packages/schema/database.ts: client.query(',

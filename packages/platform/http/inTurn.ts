@@ -1,6 +1,6 @@
+import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { takeOverFrom } from './takeOver.ts'
 
 /** In a body, bytes go on in pieces of at least this size: a body of blank lines would be thousands of pieces. */
 const leastOfBody = 1_024
@@ -161,4 +161,24 @@ function afterBlankLines(bytes: Buffer): number {
 function isOneRequest(bytes: Buffer): boolean {
   const end = bytes.indexOf(endOfHead)
   return end < 0 || end + endOfHead.length === bytes.length
+}
+
+/**
+ * Takes the listener off a connection that Node's HTTP, or the last to have taken it over, has put there. The result
+ * does nothing once the connection is destroyed or no longer HTTP: its parser may be another connection's by then.
+ */
+export function takeOverFrom(socket: Socket, event: 'data' | 'end'): (bytes?: Buffer) => void {
+  const listener = takeOver(socket, event)
+  return bytes => {
+    const { parser } = socket as Socket & { parser?: object | null }
+    if (!socket.destroyed && parser != null) listener.call(socket, bytes)
+  }
+}
+
+/** Takes the last listener of an event off its emitter. */
+export function takeOver(emitter: EventEmitter, event: string): (...args: unknown[]) => void {
+  const listener = emitter.listeners(event).at(-1)
+  if (listener === undefined) throw new Error(`nothing listens to '${event}' yet`)
+  emitter.off(event, listener as () => void)
+  return listener as (...args: unknown[]) => void
 }

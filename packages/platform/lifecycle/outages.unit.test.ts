@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { createLogger } from '../log/logger.ts'
-import { createOutages } from './outages.ts'
-import { watchParts } from './watchParts.ts'
+import { createOutages, watchParts } from './outages.ts'
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
 const password = () => Object.assign(new Error('password authentication failed'), { code: '28P01' })

@@ -1,11 +1,11 @@
-import { openOps, type Readiness } from '../http/ops.ts'
-import { createMetrics, type Metrics, type ProcessName } from '../metrics/metrics.ts'
+import { fastify } from 'fastify'
+import { bareRefusals, listen, secure, serverOptions } from '../http/server.ts'
+import { createMetrics, type Metrics, type ProcessName } from '../metrics.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { ServiceDeps } from './lifecycle.ts'
+import { createStartup, type Lifecycle, type ServiceDeps, type Startup } from './lifecycle.ts'
 import { createOutages, type Meanwhile, type Outages } from './outages.ts'
-import { createStartup, type Startup } from './startup.ts'
 
-export type ServiceOps = {
+type ServiceOps = {
   registry: Metrics
   startup: Startup
   outages: Outages
@@ -42,4 +42,31 @@ export async function openServiceOps(
       logger.info({ ...fields, ops: address }, `${name} started`)
     },
   }
+}
+
+/** Undefined if ready, else a sentence that says what is missing. */
+export type Readiness = () => string | undefined | Promise<string | undefined>
+
+/** Opens `/livez` (the process runs), `/readyz` (it can do its work) and `/metrics`. Returns the address. */
+export async function openOps(
+  lifecycle: Lifecycle,
+  { host, port, maxConnections }: { host: string; port: number; maxConnections: number },
+  { metrics, readiness }: { metrics: Metrics; readiness: Readiness },
+): Promise<string> {
+  const app = fastify({ ...serverOptions, ...bareRefusals })
+  secure(app, { maxConnections })
+  app.get('/livez', async () => ({ status: 'live' }))
+  app.get('/readyz', async (_, reply) => {
+    const missing = await Promise.resolve()
+      .then(readiness)
+      .catch(() => 'cannot tell')
+    return reply
+      .code(missing === undefined ? 200 : 503)
+      .send(missing === undefined ? { status: 'ready' } : { status: 'not ready', missing })
+  })
+  app.get('/metrics', async (_, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  )
+  lifecycle.onRelease('ops', () => app.close())
+  return listen(app, { host, port }, 'OPS')
 }

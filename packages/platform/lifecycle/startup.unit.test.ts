@@ -1,9 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { createLogger } from '../log/logger.ts'
 import { FatalError } from './errors.ts'
-import { createLifecycle } from './lifecycle.ts'
+import { createLifecycle, createStartup } from './lifecycle.ts'
 import { createOutages } from './outages.ts'
-import { createStartup } from './startup.ts'
 
 const logger = createLogger('test', 'silent')
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })

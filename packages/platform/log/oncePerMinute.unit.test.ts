@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { oncePerMinute } from './oncePerMinute.ts'
+import { oncePerMinute } from './logger.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { logOutput } from './processOutput.ts'
+import { logOutput } from './logger.ts'
 
 test('what Node and libraries print becomes lines of the log, a text of several lines one of them', async () => {
   const { stdout, stderr } = process

@@ -1,11 +1,9 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
 import pg from 'pg'
+import { reasonOf } from '../lifecycle/errors.ts'
 import { databaseAddresses, forPg, wantsWritable } from '../settings/databaseUrl.ts'
-import { timeout } from '../timing/timeout.ts'
-import { createStatementNames, forKysely, type StatementNames } from './connection.ts'
+import { timeout } from '../timing.ts'
 import type { Database } from './database.ts'
-import { firstWritable } from './firstWritable.ts'
-import { types } from './types.ts'
 
 /** Set by a query on each new connection, because PgBouncer refuses them as startup parameters (pg's own options). */
 const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_timeout: '30000' }
@@ -118,4 +116,118 @@ from unnest($1::text[], $2::text[]) as session (name, value)`,
   })
   if (mustWrite && rows[0]?.isReadOnly === true)
     throw Object.assign(new Error('this Postgres is read-only, perhaps a standby'), { code: '25006' })
+}
+
+const { builtins } = pg.types
+
+/** bigint as a number: counts, cents, offsets and revisions stay below 2^53; anything else is an error. */
+function safeInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError('a bigint of the database is beyond 2^53')
+  return value
+}
+
+/** JSON stays text (it is passed on unchanged); a timestamp becomes epoch milliseconds. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [builtins.INT8, safeInteger],
+  [builtins.TIMESTAMPTZ, text => Date.parse(`${text.replace(' ', 'T')}:00`)],
+  [builtins.JSON, text => text],
+])
+
+/** How pg parses the values that it reads. */
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format as 'text'),
+} as pg.CustomTypesConfig
+
+/**
+ * One pool for several hosts, because pg supports only one: a connection comes from the host that served the last one
+ * or, if that fails, from the next host that is reachable and writable.
+ */
+function firstWritable(pools: PostgresPool[]): PostgresPool {
+  const [first] = pools
+  if (first === undefined) throw new Error('no Postgres host is configured')
+  if (pools.length === 1) return first
+  let last = 0
+  return {
+    options: first.options,
+    async connect() {
+      const errors: unknown[] = []
+      for (const at of [...pools.keys()].map(step => (last + step) % pools.length)) {
+        try {
+          const client = await (pools[at] as PostgresPool).connect()
+          last = at
+          return client
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      throw new AggregateError(errors, `no host is writable: ${errors.map(reasonOf).join('; ')}`)
+    },
+    async end() {
+      await Promise.all(pools.map(pool => pool.end()))
+    },
+  }
+}
+
+/** At most this many texts are prepared; Postgres parses further ones each time and keeps no plan for them. */
+const maxPrepared = 200
+
+/** The name to prepare a text under; undefined: the text is not prepared. */
+type StatementNames = (text: string, values: readonly unknown[]) => string | undefined
+
+/** Prepares texts that have parameters. All connections of a pool share the names. */
+function createStatementNames(): StatementNames {
+  const names = new Map<string, string>()
+  return (text, values) => {
+    if (values.length === 0) return undefined
+    if (!names.has(text) && names.size < maxPrepared) names.set(text, `tally_${names.size}`)
+    return names.get(text)
+  }
+}
+
+/**
+ * Errors that would repeat on the same connection: prepared statements that a pooler or a migration invalidated (26000,
+ * 42P05, 0A000), and a server that has become a standby (25006).
+ */
+const spoilingStates = new Set(['26000', '42P05', '0A000', '25006'])
+
+/**
+ * The pool as kysely uses it: each connection prepares its texts, and is closed after an error that would repeat, or
+ * after a query without an answer for `answerTimeoutMs`. pg's own `query_timeout` fires as soon as a frozen process
+ * goes on, before it reads the answers that arrived meanwhile.
+ */
+function forKysely(pool: pg.Pool, nameOf: StatementNames, answerTimeoutMs: number): PostgresPool {
+  return {
+    options: pool.options,
+    connect: async () => wrapConnection(await pool.connect(), nameOf, answerTimeoutMs),
+    end: () => pool.end(),
+  }
+}
+
+function wrapConnection(
+  client: pg.PoolClient,
+  nameOf: StatementNames,
+  answerTimeoutMs: number,
+): PostgresPoolClient {
+  let isSpoilt = false
+
+  const query = async (text: string, values: unknown[]) => {
+    const answer = client.query({ name: nameOf(text, values), text, values } as pg.QueryConfig)
+    try {
+      return await timeout(answerTimeoutMs, answer)
+    } catch (error) {
+      const { name, code } = error as Error & { code?: string }
+      isSpoilt ||= spoilingStates.has(code ?? '')
+      if (name !== 'TimeoutError') throw error
+      // The next query would wait for the hanging one, possibly forever: a host that vanished closes no connection.
+      void (client as unknown as pg.Client).end()
+      throw new Error('Query read timeout', { cause: error })
+    }
+  }
+  return {
+    // kysely's other form takes a cursor, which the dialect is not given.
+    query: query as unknown as PostgresPoolClient['query'],
+    release: isDiscarded => client.release(isDiscarded === true || isSpoilt),
+  }
 }

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { Cluster, Redis } from 'ioredis'
+import { isIP } from 'node:net'
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
+import { Cluster, Redis, type SentinelConnectionOptions, SentinelConnector } from 'ioredis'
 import { parseSentinels, type RedisSentinels } from '../settings/redisUrl.ts'
-import { openClusterClient } from './cluster.ts'
-import { namedTls } from './namedTls.ts'
-import { openOneAddress } from './oneAddress.ts'
-import { numberOfKeys, type ScriptCalls, type ScriptSet } from './scripts.ts'
-import { ReconnectingSentinelConnector } from './sentinelConnector.ts'
+import { openClusterClient, openOneAddress } from './cluster.ts'
 
 /** A connection without scripts; `openRedis` adds those of its callers. */
 export type RedisClient = Redis | Cluster
@@ -146,5 +144,71 @@ function clusterOptions(nodes: string[], options: SharedOptions) {
     // Slots that move close no connection, and ioredis does not follow MOVED in a pipeline that writes.
     slotsRefreshInterval: 5_000,
     clusterRetryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+  }
+}
+
+/**
+ * A Lua script, whose file name `<name>.<number of keys>.lua` has the number of its keys. If that is `n`, the number is
+ * the first argument of each call.
+ */
+export type Script<Call> = {
+  file: URL
+  /** Prepended to the script, in this order. */
+  preludes: URL[]
+  /** The type of the call; never set. */
+  call?: Call
+}
+
+export type ScriptSet = Record<string, Script<unknown>>
+
+/** The methods that a client has for these scripts. */
+export type ScriptCalls<Scripts extends ScriptSet> = {
+  [Name in keyof Scripts]: Scripts[Name] extends Script<infer Call> ? Call : never
+}
+
+/** Describes a script; `openRedis` reads its file. */
+export const script = <Call>(file: URL, ...preludes: URL[]): Script<Call> => ({ file, preludes })
+
+/** Undefined if each call says how many keys follow. Throws if the file's name has neither the number nor `n`. */
+function numberOfKeys(file: URL): number | undefined {
+  const keys = /\.(\d+|n)\.lua$/.exec(file.pathname)?.[1]
+  if (keys === undefined)
+    throw new Error(`the name of a script must end in the number of its keys: ${file.pathname}`)
+  return keys === 'n' ? undefined : Number(keys)
+}
+
+/**
+ * TLS options for servers that announce each other: the nodes of a Redis Cluster, or a master that sentinels name. A
+ * server that is announced by its address may have a certificate for one of the names in REDIS_URL (`hosts`) in place
+ * of one for that address: clouds have certificates for names only, and announce addresses. Whoever could present such
+ * a certificate could answer for the name itself, too. A server that is announced by a name must have that name.
+ */
+export function namedTls(hosts: string[]): ConnectionOptions {
+  const names = hosts.filter(host => isIP(host) === 0)
+  return {
+    checkServerIdentity(host, certificate) {
+      const fault = checkServerIdentity(host, certificate)
+      if (fault === undefined || isIP(host) === 0) return fault
+      return names.some(name => checkServerIdentity(name, certificate) === undefined) ? undefined : fault
+    },
+  }
+}
+
+type Connect = SentinelConnector['connect']
+
+/**
+ * The connector for Sentinel of ioredis 6.0.0 without one fault: the failover detector of a connection that was lost
+ * listens on while the client connects again. A `+switch-master` that arrives while a sentinel is asked for the master
+ * ends that attempt, and a client whose attempt was ended never connects again.
+ */
+class ReconnectingSentinelConnector extends SentinelConnector {
+  constructor(options: unknown) {
+    super(options as SentinelConnectionOptions)
+  }
+
+  override connect(...given: Parameters<Connect>): ReturnType<Connect> {
+    // biome-ignore lint/complexity/useLiteralKeys: ioredis's type calls the detector private
+    this['failoverDetector']?.cleanup()
+    return super.connect(...given)
   }
 }

@@ -1,6 +1,6 @@
 import type { PeerCertificate } from 'node:tls'
 import { expect, test } from 'vitest'
-import { namedTls } from './namedTls.ts'
+import { namedTls } from './client.ts'
 
 const { checkServerIdentity } = namedTls(['config.example.org', '10.0.0.9'])
 /** Whether a server that was connected to as `host` may have a certificate for these names. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { FatalError } from '../lifecycle/errors.ts'
 import { parseSentinels } from './redisUrl.ts'
 
 /** Schemas for values of settings, used in `settings.ts`. */
@@ -99,10 +100,127 @@ export const origin = (text: string) =>
   text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)
 
 /** Whether a file can be read and has a certificate that OpenSSL would find there. */
-export function hasCertificate(file: string): boolean {
+function hasCertificate(file: string): boolean {
   try {
     return /^-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/m.test(readFileSync(file, 'utf8'))
   } catch {
     return false
   }
+}
+
+/** A setting has a wrong value; the message names the setting, its value (never a password) and what it takes. */
+export class SettingsError extends FatalError {
+  override name = 'SettingsError'
+  /** The names of the wrong settings. */
+  readonly settings: string[]
+
+  constructor(message: string, settings: string[]) {
+    super(message)
+    this.settings = settings
+  }
+}
+
+/**
+ * Node passes over a file of certificate authorities that it cannot use; it prints a line of text if it cannot read it,
+ * as soon as TLS is loaded. Every certificate of such an authority would then be refused.
+ */
+export function checkAuthorities(file: string | undefined): void {
+  if (file === undefined || hasCertificate(file)) return
+  const takes = 'the name of a file that can be read and has a certificate in PEM format'
+  throw new SettingsError(`NODE_EXTRA_CA_CERTS is ${JSON.stringify(file)}; it takes ${takes}`, [
+    'NODE_EXTRA_CA_CERTS',
+  ])
+}
+
+/** The sentence about a wrong value of a setting. */
+export function wrongValue(name: string, value: string | undefined, schema: z.ZodType): string {
+  const { takes = 'another value', isSecret } = (schema.meta() ?? {}) as { takes?: string; isSecret?: true }
+  const shown = isSecret ? '***' : withoutPassword(value ?? '')
+  return `${name} is ${JSON.stringify(shown)}; it takes ${takes}`
+}
+
+/**
+ * Removes whatever may be a password, in the value of any setting: everything between the scheme and the last `@`,
+ * everything after `password=`, and the whole value if a colon is followed by something other than a port and it is
+ * not a list of IPv6 addresses.
+ */
+function withoutPassword(value: string): string {
+  const [, scheme = '', address = ''] = /^([a-z]+:\/\/)?([\s\S]*)$/i.exec(value) ?? []
+  const named = address.replace(/(pass\w*\s*=)[\s\S]*/i, '$1***')
+  if (named.includes('@')) return `${scheme}***${named.slice(named.lastIndexOf('@'))}`
+  const isPlain = !/:(?!\d{1,5}([/,?]|$))/.test(named) || list(named).every(hasIpAddress)
+  return `${scheme}${isPlain ? named : '***'}`
+}
+
+const hasIpAddress = (text: string): boolean => isIP(text.split('/')[0] ?? '') !== 0
+
+/** Kafka's credentials, if the settings name any. */
+export function saslOf(
+  values: Partial<Record<'KAFKA_SASL_USERNAME' | 'KAFKA_SASL_PASSWORD', string | undefined>> & {
+    KAFKA_SASL_MECHANISM?: 'plain' | 'scram-sha-256' | 'scram-sha-512' | undefined
+  },
+) {
+  const {
+    KAFKA_SASL_MECHANISM: mechanism,
+    KAFKA_SASL_USERNAME: username,
+    KAFKA_SASL_PASSWORD: password,
+  } = values
+  if (mechanism === undefined && username === undefined && password === undefined) return {}
+  if (mechanism === undefined || username === undefined || password === undefined) {
+    throw new SettingsError(
+      'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD go together: set all three, or none',
+      ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
+    )
+  }
+  return { sasl: { mechanism, username, password } }
+}
+
+/** The OpenID provider through which administrators may sign in, and Tally's credentials there. */
+export type OidcSettings = {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  adminUrl: string
+  /** Whether an e-mail address counts as verified if the provider does not say. */
+  trustsEmail: boolean
+}
+
+type OidcValues = Partial<
+  Record<`ADMIN_OIDC_${'ISSUER' | 'CLIENT_ID' | 'CLIENT_SECRET'}` | 'ADMIN_URL', string | undefined>
+> & {
+  ADMIN_OIDC_EMAILS: string
+}
+
+export function oidcOf(values: OidcValues): OidcSettings | undefined {
+  const {
+    ADMIN_OIDC_ISSUER: issuer,
+    ADMIN_OIDC_CLIENT_ID: clientId,
+    ADMIN_OIDC_CLIENT_SECRET: clientSecret,
+    ADMIN_URL: adminUrl,
+  } = values
+  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
+  if (
+    issuer === undefined ||
+    clientId === undefined ||
+    clientSecret === undefined ||
+    adminUrl === undefined
+  ) {
+    throw new SettingsError(
+      'ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID, ADMIN_OIDC_CLIENT_SECRET and ADMIN_URL go together: set all four, or only ADMIN_URL, or none',
+      ['ADMIN_OIDC_ISSUER', 'ADMIN_OIDC_CLIENT_ID', 'ADMIN_OIDC_CLIENT_SECRET'],
+    )
+  }
+  return { issuer, clientId, clientSecret, adminUrl, trustsEmail: values.ADMIN_OIDC_EMAILS === 'trusted' }
+}
+
+export function allowsPasswords(values: {
+  ADMIN_PASSWORDS: string
+  ADMIN_OIDC_ISSUER?: string | undefined
+}): boolean {
+  if (values.ADMIN_PASSWORDS === 'off' && values.ADMIN_OIDC_ISSUER === undefined)
+    throw new SettingsError(
+      'ADMIN_PASSWORDS is "off", and there is no other way to sign in: set ADMIN_OIDC_ISSUER too',
+      ['ADMIN_PASSWORDS'],
+    )
+  return values.ADMIN_PASSWORDS === 'on'
 }

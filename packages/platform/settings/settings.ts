@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { isDatabaseUrl } from './databaseUrl.ts'
-import { checkAuthorities, SettingsError, wrongValue } from './settingErrors.ts'
-import { allowsPasswords, oidcOf, saslOf } from './settingGroups.ts'
 import {
+  allowsPasswords,
   anyPort,
   base,
   brokers,
+  checkAuthorities,
   contact,
   count,
   duration,
@@ -13,11 +13,15 @@ import {
   issuer,
   list,
   network,
+  oidcOf,
   origin,
   port,
   rateLimits,
   redisNodes,
+  SettingsError,
+  saslOf,
   secretKeys,
+  wrongValue,
 } from './settingValues.ts'
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SettingsError } from './settingErrors.ts'
 import { readSettings } from './settings.ts'
+import { SettingsError } from './settingValues.ts'
 
 type Environment = Record<string, string>
 

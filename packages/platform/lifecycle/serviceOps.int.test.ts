@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { createLifecycle } from '../lifecycle/lifecycle.ts'
 import { createLogger } from '../log/logger.ts'
-import { createMetrics, type MetricName, metricHelp } from '../metrics/metrics.ts'
-import { openOps, type Readiness } from './ops.ts'
+import { createMetrics, type MetricName, metricHelp } from '../metrics.ts'
+import { createLifecycle } from './lifecycle.ts'
+import { openOps, type Readiness } from './serviceOps.ts'
 
 const lifecycle = createLifecycle(createLogger('test', 'silent'))
 afterEach(() => lifecycle.release())

@@ -1,6 +1,6 @@
 import { Histogram, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { createHistogram } from './histogram.ts'
+import { createHistogram } from './metrics.ts'
 
 const described = { name: 'seconds', help: 'Time to answer', buckets: [0.001, 0.02, 1] }
 const values = [0.0005, 0.001, 0.0011, 0.02, 0.5, 3]

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openInterval } from './interval.ts'
+import { openInterval } from './timing.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
