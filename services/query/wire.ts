@@ -1,21 +1,40 @@
-import { type ApiKey, openAuthenticator, openRequestCounts, type RequestCounts } from '@tally/access'
+import {
+  type AccessKeys,
+  type ApiKey,
+  accessKeys,
+  openAuthenticator,
+  openRequestCounts,
+  type RequestCounts,
+} from '@tally/access'
 import { topicNames } from '@tally/kafka/names'
 import {
   listen,
   type Meanwhile,
+  type Metrics,
+  type Outages,
+  openRedis,
   openServiceOps,
+  type Postgres,
+  pingPostgres,
+  pingRedis,
+  type RedisClient,
   type ServiceDeps,
   type Settings,
+  type Startup,
+  silenceOf,
+  watchParts,
   whenReady,
 } from '@tally/platform'
+import { type RedisKeys, redisKeys } from '@tally/publication'
+import { checkSchema, openPostgres } from '@tally/schema'
 import { buildApp } from './app.ts'
-import { hangsMs, openServers, queryReadiness, type Servers } from './connections/servers.ts'
 import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
 import { drain } from './http/server.ts'
 import { LimitExceeded } from './limits/limitDecision.ts'
 import { createRateLimiter } from './limits/rateLimit.ts'
 import { createGate } from './postgres/gate.ts'
 import { createSharedReads } from './postgres/sharedReads.ts'
+import { type QueryRedis, queryScripts } from './redis/askBatch.ts'
 import { createBreaker } from './redis/breaker.ts'
 import { createRequestBatches } from './redis/requestBatches.ts'
 import { createEventList } from './views/eventList.ts'
@@ -130,5 +149,89 @@ function openRequestDeps(
     batches,
     watermarks,
     readers: { views, list, db, shared, largePages, topics, onFailure },
+  }
+}
+
+/** Time limit for closing what may hang: all together stay below the 10 s of docs/reference.md, Commands. */
+const hangsMs = 500
+/** The timeout of a command. Requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
+const redisTimeoutMs = 1_000
+/** Connections to Postgres for reads: those of the gate, and two for repairs. */
+const readConnections = 8
+/** Connections for keys, the rate limit and polls. */
+const authConnections = 4
+
+type Servers = {
+  db: Postgres
+  /** For authentication and the rate limit, which never wait for reads. */
+  authDb: Postgres
+  redis: QueryRedis
+  keys: RedisKeys & AccessKeys
+}
+
+/**
+ * Connects to Postgres and Redis. Does not wait for one that does not answer; calls `crash` if Postgres answers later
+ * with another schema version, and throws if it does so at once.
+ */
+async function openServers(
+  settings: Settings,
+  { lifecycle, logger, crash }: ServiceDeps,
+  { startup, outages, metrics }: { startup: Startup; outages: Outages; metrics: Metrics },
+): Promise<Servers> {
+  const openPool = (name: string, max: number) => {
+    const pool = openPostgres(settings.databaseUrl, {
+      name: 'query',
+      max,
+      statementTimeoutMs: 5_000,
+      onlyReads: true,
+      onOpen: pool => metrics.watchPool(name, pool),
+      onError: error => logger.debug({ err: error }, 'a connection to Postgres broke'),
+    })
+    lifecycle.onRelease('postgres', () => pool.destroy(), hangsMs)
+    return pool
+  }
+  const db = openPool('reads', readConnections)
+  const authDb = openPool('keys and limits', authConnections)
+  const watch = (probes: Parameters<typeof watchParts>[1]) =>
+    lifecycle.onRelease('watch of parts', watchParts(outages, probes))
+  const schemaChecked = startup.until('Postgres', () => checkSchema(db))
+  await Promise.race([schemaChecked, startup.waits])
+  // Until then, the check says whether Postgres answers.
+  schemaChecked.then(() => watch({ Postgres: () => pingPostgres(authDb) })).catch(crash)
+
+  const redis = openRedis(
+    settings.redisNodes,
+    {
+      name: 'query',
+      commandTimeoutMs: redisTimeoutMs,
+      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+      // Request batches are few large commands, and none is to wait for the one before.
+      autoPipelining: false,
+    },
+    queryScripts,
+  )
+  lifecycle.onRelease('redis', () => redis.disconnect())
+  watch({ Redis: () => pingRedis(redis) })
+  const keys = {
+    ...redisKeys(settings.redisPrefix, settings.redisQuietMs),
+    ...accessKeys(settings.redisPrefix),
+  }
+  return { db, authDb, redis, keys }
+}
+
+/** For each of the two: together they stay below 1 s, the default timeout of a Kubernetes probe. */
+const answerTimeoutMs = 400
+
+/**
+ * Whether a query process can answer at all: either Redis or Postgres is enough, so it is unready only without both. It
+ * asks Postgres only if Redis does not answer.
+ */
+function queryReadiness({ redis, db }: { redis: RedisClient; db: Postgres }) {
+  return async (): Promise<string | undefined> => {
+    const noRedis = await silenceOf(answerTimeoutMs, () => pingRedis(redis))
+    if (noRedis === undefined) return undefined
+    const noPostgres = await silenceOf(answerTimeoutMs, () => pingPostgres(db))
+    if (noPostgres === undefined) return undefined
+    return `neither Redis (${noRedis}) nor Postgres (${noPostgres}) answers`
   }
 }
