@@ -2,29 +2,22 @@ export { connectKafka, countBrokers, inside, type KafkaConnection } from './clie
 export { kafkajs } from './client/kafkajs.ts'
 export { consumeBatches } from './consumer/consumer.ts'
 export { LogChangedError, OffsetOutOfLogError, UndecodableBatchError } from './errors.ts'
-export { groupState } from './inspect/groupState.ts'
-export { type HeldBack, heldBack } from './inspect/heldBack.ts'
-export type { Right } from './inspect/rights.ts'
-export { type TopicState, topicStates } from './inspect/topicStates.ts'
-export { cutAt } from './log/bounds.ts'
+export { groupState, type Right, type TopicState, topicStates } from './inspect/states.ts'
+export { type HeldBack, heldBack } from './inspect/transactions.ts'
 export { type JudgedLog, judgeLogs, skipHint } from './log/judgeLogs.ts'
-export { logEnds } from './log/logEnds.ts'
-export { endOffsets } from './log/offsets.ts'
-export { readBack } from './log/readBack.ts'
-export { fingerprintOf, readRecordAt } from './log/readRecordAt.ts'
-export { readTopic, topicLogs } from './log/readTopic.ts'
-export { partitionOf } from './producer/partitionOf.ts'
-export { openProducer } from './producer/producer.ts'
+export { cutAt, endOffsets, logEnds } from './log/logEnds.ts'
+export { fingerprintOf, readBack, readRecordAt, readTopic, topicLogs } from './log/readLog.ts'
+export { openProducer, partitionOf } from './producer/producer.ts'
 export { recordTopics, type TopicNames, topicNames } from './topics/names.ts'
-export { keepsAll, readRetention } from './topics/retention.ts'
 export {
   deadLetterRetentionBytes,
+  keepsAll,
   largestBatch,
+  readRetention,
   readSmallTopics,
   type SmallTopic,
+  topicConfigs,
 } from './topics/settings.ts'
-export { topicConfigs } from './topics/topicConfigs.ts'
-export { partitionKey, partitionsOf, type TopicPartition } from './topics/topicPartition.ts'
 export { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics/topics.ts'
 export type * from './types.ts'
-export { maxValueBytes } from './types.ts'
+export { maxValueBytes, partitionKey, partitionsOf } from './types.ts'

@@ -1,5 +1,4 @@
 import type { Logger } from '@tally/platform'
-import type { TopicPartition } from './topics/topicPartition.ts'
 
 /** How to reach Kafka (docs/reference.md, Settings). */
 export type KafkaSettings = {
@@ -161,3 +160,14 @@ export type PartitionLogs = Map<number, { start: number; end: number } & LogIden
 export type LogIdentity = { topicId: string; leaderEpoch: number }
 
 export type ConnectOptions = { clientId: string; logger: Logger }
+
+export type TopicPartition = { topic: string; partition: number }
+
+/** The key of a partition in maps. */
+export const partitionKey = ({ topic, partition }: TopicPartition): string => `${topic}:${partition}`
+
+/** All partitions of topics with these counts of partitions. */
+export const partitionsOf = (counts: Iterable<[topic: string, count: number]>): TopicPartition[] =>
+  [...counts].flatMap(([topic, count]) =>
+    Array.from({ length: count }, (_, partition) => ({ topic, partition })),
+  )

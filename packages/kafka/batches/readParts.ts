@@ -1,10 +1,8 @@
 import { UndecodableBatchError } from '../errors.ts'
-import type { RecordBatch } from '../types.ts'
-import { abortedTransactions } from './aborted.ts'
-import { readHeader } from './batchHeader.ts'
-import { type Entry, isIntact, undecodable } from './entries.ts'
-import type { FetchedBatch } from './fetchedBatch.ts'
-import { RecordsPart } from './part.ts'
+import type { AbortedTransaction } from '../log/fetch.ts'
+import type { KafkaRecord, RecordBatch } from '../types.ts'
+import { type BatchHeader, readHeader } from './batchFormat.ts'
+import { type Entry, type FetchedBatch, isIntact, undecodable } from './fetchedBatch.ts'
 import { recordsOf } from './records.ts'
 
 type Aborted = ReturnType<typeof abortedTransactions>
@@ -97,6 +95,95 @@ export function readAhead(fetched: FetchedBatch): {
       // Made only if needed: an error with its stack for every batch takes 1 % of a projector's time.
       if (!isTaken) turn.reject(new Error('the fetch was dropped'))
       parts.return().catch(() => undefined)
+    },
+  }
+}
+
+/** A part is passed on at this size: with one in work and one read ahead per partition, memory stays small. */
+const partBytes = 8 * 1024 * 1024
+/** Memory that a record takes in addition to its key and value. */
+const recordBytes = 100
+
+/** The records of a fetch that were read and not passed on yet. */
+class RecordsPart {
+  readonly #of: FetchedBatch
+  #from: number
+  #next: number
+  #records: KafkaRecord[] = []
+  #bytes = 0
+
+  constructor(of: FetchedBatch) {
+    this.#of = of
+    this.#from = of.from
+    this.#next = of.from
+  }
+
+  /** The read position: everything before it was passed on or is in this part. */
+  get next(): number {
+    return this.#next
+  }
+
+  get isEmpty(): boolean {
+    return this.#next === this.#from
+  }
+
+  /** Adds a record unless it lies before the requested offset: a fetch begins with the batch that holds that offset. */
+  add(record: KafkaRecord): void {
+    if (record.offset < this.#next) return
+    this.#records.push(record)
+    this.#next = record.offset + 1
+    this.#bytes += recordBytes + (record.key?.length ?? 0) + (record.value?.length ?? 0)
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= partBytes
+  }
+
+  /** Skips offsets that hold nothing for a reader. */
+  pass(next: number): void {
+    this.#next = next
+  }
+
+  /** The records so far as a batch; the next part begins behind it. */
+  take(): RecordBatch {
+    const { topic, partition, topicId, highWatermark } = this.#of
+    const batch = {
+      topic,
+      partition,
+      ...(topicId !== undefined && { topicId }),
+      from: this.#from,
+      next: this.#next,
+      highWatermark,
+      records: this.#records,
+    }
+    this.#from = this.#next
+    this.#records = []
+    this.#bytes = 0
+    return batch
+  }
+}
+
+/** Key of a control record: version 0, type 0. */
+const abortKey = Buffer.alloc(4)
+
+/**
+ * Tells which batches of a read belong to aborted transactions, batch by batch in the order of the log. kafkajs's own
+ * filter enters at most one aborted transaction per record, in the order in which the broker names them: a read that
+ * begins inside two of them returns a record of the second.
+ */
+function abortedTransactions(named: AbortedTransaction[]) {
+  const upcoming = named.toSorted((a, b) => Number(a.firstOffset) - Number(b.firstOffset))
+  const aborting = new Set<bigint>()
+  return {
+    /** Whether the records of this batch, which ends before `next`, were aborted. */
+    has({ isTransactional, isControl, producerId }: BatchHeader, next: number): boolean {
+      while (upcoming[0] && Number(upcoming[0].firstOffset) < next)
+        aborting.add(BigInt((upcoming.shift() as AbortedTransaction).producerId))
+      return isTransactional && !isControl && aborting.has(producerId)
+    },
+    /** A control batch ends its producer's transaction; later batches of that producer belong to another one. */
+    end({ producerId }: BatchHeader, key: Buffer | null): void {
+      if (key?.equals(abortKey)) aborting.delete(producerId)
     },
   }
 }

@@ -1,11 +1,16 @@
-import type { KafkaRecord } from '../types.ts'
-import { type BatchHeader, packedRecords } from './batchHeader.ts'
-import type { Entry } from './entries.ts'
-import { readKafkaRecord } from './record.ts'
-import { recordStream } from './recordStream.ts'
-import { inPieces, Source } from './source.ts'
-import { streaming } from './streaming.ts'
-import { readVarInt } from './varint.ts'
+import { createHash, hash as hashOf } from 'node:crypto'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { type KafkaRecord, maxValueBytes } from '../types.ts'
+import {
+  type BatchHeader,
+  noHeaders,
+  packedRecords,
+  readHeaders,
+  readKafkaRecord,
+  readStart,
+  readVarInt,
+} from './batchFormat.ts'
+import type { Entry } from './fetchedBatch.ts'
 
 /** The most that is unpacked at once: far more than producers pack together, and quick to unpack. */
 const wholeBatchBytes = 8 * 1024 * 1024
@@ -52,5 +57,185 @@ async function* streamed(
   } finally {
     await source.close()
     done()
+  }
+}
+
+/** The longest number, and the longest sequence of fields before a record's key. */
+const numberBytes = 10
+const startBytes = 1 + 2 * numberBytes
+
+/**
+ * Decodes the records of a batch that is too large to hold unpacked: each record is copied out of the stream; a value
+ * that is too large is hashed and counted while it passes. However much a batch unpacks to, all of its records are
+ * read: a bound would lose good records behind a bomb, and not save time, because several smaller bombs of as many
+ * bytes take as long. Throws if the bytes are not records.
+ */
+async function* recordStream(source: Source, batch: BatchHeader): AsyncGenerator<KafkaRecord> {
+  for (let i = 0; i < batch.count; i++) yield await nextRecord(source, await takeNumber(source), batch)
+}
+
+async function nextRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
+  if (length > maxValueBytes) return largeRecord(source, length, batch)
+  if (length < 0) throw new Error('its records end too early')
+  if (source.ready.length < length) return readKafkaRecord({ bytes: await source.copy(length), at: 0 }, batch)
+  const bytes = Buffer.from(source.ready.subarray(0, length))
+  source.take(length)
+  return readKafkaRecord({ bytes, at: 0 }, batch)
+}
+
+/** Decodes a record field by field. A key or headers that are too large are left out, and with them the value. */
+async function largeRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
+  let left = length
+  const number = async (): Promise<number> => {
+    const before = await peekNumber(source)
+    source.take(before.bytes)
+    left -= before.bytes
+    return before.number
+  }
+  await source.fill(startBytes)
+  const start = { bytes: source.ready, at: 0 }
+  const record = readStart(start, batch)
+  source.take(start.at)
+  left -= start.at
+
+  const key = await field(source, await number(), left)
+  left -= key.length
+  const value = await field(source, await number(), left)
+  left -= value.length
+  const headers = await field(source, left, left)
+  const isWhole = !key.isLarge && !value.isLarge && !headers.isLarge
+  return {
+    ...record,
+    key: key.bytes,
+    value: isWhole ? value.bytes : null,
+    headers: headers.bytes === null ? noHeaders : readHeaders({ bytes: headers.bytes, at: 0 }),
+    ...(!isWhole && { leftOut: { bytes: value.length, sha256: value.sha256() } }),
+  }
+}
+
+type Field = { length: number; isLarge: boolean; bytes: Buffer | null; sha256(): string }
+
+async function field(source: Source, length: number, left: number): Promise<Field> {
+  if (length < -1 || length > left) throw new Error('a field that ends behind its record')
+  if (length <= maxValueBytes) {
+    const bytes = length === -1 ? null : await source.copy(length)
+    return {
+      length: Math.max(0, length),
+      isLarge: false,
+      bytes,
+      sha256: () => hashOf('sha256', bytes ?? ''),
+    }
+  }
+  const hash = createHash('sha256')
+  await source.pass(length, piece => hash.update(piece))
+  return { length, isLarge: true, bytes: null, sha256: () => hash.digest('hex') }
+}
+
+async function peekNumber(source: Source): Promise<{ number: number; bytes: number }> {
+  if (source.ready.length < numberBytes) await source.fill(numberBytes)
+  const cursor = { bytes: source.ready, at: 0 }
+  const number = readVarInt(cursor)
+  return { number, bytes: cursor.at }
+}
+
+async function takeNumber(source: Source): Promise<number> {
+  const { number, bytes } = await peekNumber(source)
+  source.take(bytes)
+  return number
+}
+
+type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>
+
+/** Synchronous unpacking yields after this long: each step of another partition's batch waits for it. */
+const longestStretchMs = 4
+
+/** Bytes that arrive piece by piece; only what was requested is held. */
+class Source {
+  readonly #pieces: AsyncIterator<Buffer> | Iterator<Buffer>
+  /** The rest of the last piece: valid until the next one is requested. */
+  #rest: Buffer = Buffer.alloc(0)
+  #stretchBegan = performance.now()
+
+  constructor(pieces: Pieces) {
+    this.#pieces = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
+  }
+
+  /** The bytes that are available without waiting; read them at once, then `take` them. */
+  get ready(): Buffer {
+    return this.#rest
+  }
+
+  take(length: number): void {
+    this.#rest = this.#rest.subarray(length)
+  }
+
+  /** Makes this many bytes available, or all that are left. For a few bytes: it copies what is available. */
+  async fill(length: number): Promise<void> {
+    while (this.#rest.length < length) {
+      const before = Buffer.from(this.#rest)
+      if (!(await this.#pull())) {
+        this.#rest = before
+        return
+      }
+      this.#rest = Buffer.concat([before, this.#rest])
+    }
+  }
+
+  /** Takes this many bytes as a copy of their own. Throws if there are fewer. */
+  async copy(length: number): Promise<Buffer> {
+    const copied = Buffer.allocUnsafeSlow(length)
+    let at = 0
+    await this.pass(length, piece => {
+      at += piece.copy(copied, at)
+    })
+    return copied
+  }
+
+  /** Takes this many bytes without holding them. Throws if there are fewer. */
+  async pass(length: number, look: (piece: Buffer) => void): Promise<void> {
+    for (let left = length; left > 0; ) {
+      if (this.#rest.length === 0 && !(await this.#pull())) throw new Error('its records end too early')
+      const piece = this.#rest.subarray(0, left)
+      look(piece)
+      this.take(piece.length)
+      left -= piece.length
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return?.()
+  }
+
+  async #pull(): Promise<boolean> {
+    if (performance.now() - this.#stretchBegan > longestStretchMs) {
+      await yieldToOthers()
+      this.#stretchBegan = performance.now()
+    }
+    const { done, value } = await this.#pieces.next()
+    this.#rest = done ? Buffer.alloc(0) : value
+    return !done
+  }
+}
+
+/** Uncompressed bytes, as pieces. */
+function* inPieces(bytes: Buffer): Generator<Buffer> {
+  const length = 256 * 1024
+  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
+}
+
+/** Each may take 128 MiB: the largest window of Zstandard. */
+const maxStreams = 2
+
+let running = 0
+const waiting: (() => void)[] = []
+
+/** Waits until this process may unpack one more batch as a stream. Returns a function to call when it is done. */
+async function streaming(): Promise<() => void> {
+  if (running < maxStreams) running++
+  else await new Promise<void>(resolve => waiting.push(resolve))
+  return () => {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
   }
 }

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { crc32c } from '@node-rs/crc32'
 import { packers } from '../codecs/testing.ts'
+import type { AbortedTransaction } from '../log/fetch.ts'
 import { encodeRecord } from '../patches/encodeRecord.ts'
 import type { KafkaRecord, RecordHeaders } from '../types.ts'
-import type { AbortedTransaction } from './aborted.ts'
 import { FetchedBatch } from './fetchedBatch.ts'
 import { readParts } from './readParts.ts'
 

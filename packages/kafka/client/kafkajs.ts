@@ -3,8 +3,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { encodeRecord } from '../patches/encodeRecord.ts'
 import { groupMessages } from '../patches/groupMessages.ts'
 import { patchReconnect } from '../patches/reconnect.ts'
-import { patchRequestQueue } from '../patches/requestQueue.ts'
-import { patchBrokerPool, patchSilence } from '../patches/silence.ts'
+import { patchBrokerPool, patchRequestQueue, patchSilence } from '../patches/requestQueue.ts'
 
 const require = createRequire(import.meta.url)
 

@@ -6,21 +6,6 @@ export type Codec = {
   unpack(bytes: Buffer): Iterable<Buffer> | AsyncIterable<Buffer>
 }
 
-/** The size of the pieces that zlib unpacks. */
-export const pieceOptions = { chunkSize: 256 * 1024 }
-
-/**
- * What a stream of zlib unpacks. The memory of each piece is freed as soon as the next one is requested: left to the
- * garbage collector, the pieces of 900 MB cost 25 full collections, which took twice as long as everything else.
- */
-export async function* freedPieces(stream: AsyncIterable<Buffer<ArrayBuffer>>): AsyncGenerator<Buffer> {
-  for await (const piece of stream) {
-    yield piece
-    // Until a buffer is full, zlib goes on writing to it.
-    if (piece.byteOffset + piece.length === piece.buffer.byteLength) piece.buffer.transfer(0)
-  }
-}
-
 /** Joins pieces; undefined if they exceed `limit` bytes. */
 export function joinAtMost(pieces: Iterable<Buffer>, limit: number): Buffer | undefined {
   const kept: Buffer[] = []

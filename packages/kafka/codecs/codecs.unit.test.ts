@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import snappyjs from 'snappyjs'
 import { describe, expect, test } from 'vitest'
 import type { Codec } from './codec.ts'
-import { codecs } from './index.ts'
+import { codecs } from './codecs.ts'
 import { packers } from './testing.ts'
 
 const json = Buffer.from(

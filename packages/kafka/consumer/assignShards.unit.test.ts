@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { assignShards } from './assignShards.ts'
-import { type Claim, decodeClaim, encodeClaim, nextClaim } from './claim.ts'
+import { assignShards, type Claim, decodeClaim, encodeClaim, nextClaim } from './assignShards.ts'
 
 const topics = new Map([
   ['tally.organizations', 1],

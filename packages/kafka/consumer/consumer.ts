@@ -1,11 +1,11 @@
-import { backoffMs, settled, sleepUntil } from '../client/backoff.ts'
+import { isFatal } from '@tally/platform'
+import { backoffMs, createUnexpected, settled, sleepUntil } from '../client/backoff.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
+import { isUnknownTopic, TopicMissingError } from '../errors.ts'
+import { describeTopics } from '../topics/topics.ts'
 import type { ConsumeOptions, Consumer, Tuning } from '../types.ts'
-import { newMemory, stateOf } from './memory.ts'
-import { resume, seekNow } from './partitionState.ts'
+import { newMemory, resume, seekNow, stateOf } from './memory.ts'
 import { Session } from './session.ts'
-import { createUnexpected } from './unexpected.ts'
-import { createWhyFatal } from './whyFatal.ts'
 
 const defaultTuning: Tuning = {
   maxBytesPerPartition: 4 * 1024 * 1024,
@@ -87,5 +87,24 @@ export async function consumeBatches(
       clearInterval(watchdog)
       await settled(Promise.all([session?.close(), supervised]), stopTimeoutMs)
     },
+  }
+}
+
+/** A topic counts as deleted once it has been missing for this long: a broker that has just started knows none. */
+const topicMissingMs = 60_000
+
+/** Returns what takes the error of a session and returns one to crash with, undefined if another may heal it. */
+function createWhyFatal(connection: KafkaConnection, topics: string[]) {
+  let topicMissingSince: number | undefined
+  return async (error: Error): Promise<Error | undefined> => {
+    if (isFatal(error)) return error
+    if (!isUnknownTopic(error)) {
+      topicMissingSince = undefined
+      return undefined
+    }
+    topicMissingSince ??= Date.now()
+    if (Date.now() - topicMissingSince < topicMissingMs) return undefined
+    const known = await describeTopics(connection, topics).catch(() => undefined)
+    return known && new TopicMissingError(topics.filter(topic => !known.has(topic)))
   }
 }

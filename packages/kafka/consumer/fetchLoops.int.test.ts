@@ -11,8 +11,7 @@ import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { logEnds } from '../log/logEnds.ts'
-import { partitionKey, type TopicPartition } from '../topics/topicPartition.ts'
-import type { LogIdentity } from '../types.ts'
+import { type LogIdentity, partitionKey, type TopicPartition } from '../types.ts'
 
 /** Two topics with a record each, and a consumer that fetches what `checked` names. */
 async function given() {

@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFatal } from '@tally/platform'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
-import type { Cluster } from '../client/cluster.ts'
-import { type Answered, errorOf, fetchFrom, type Wanted } from '../log/fetch.ts'
-import { offsetOutOfRange } from '../log/fetchOnce.ts'
+import type { Cluster } from '../client/connection.ts'
+import { type Answered, errorOf, fetchFrom, offsetOutOfRange, type Wanted } from '../log/fetch.ts'
 import type { ConsumeOptions, Tuning } from '../types.ts'
 import { type Leaders, noLeader } from './leaders.ts'
 import { lookAgainMs, lookMs } from './membership.ts'
-import type { Memory } from './memory.ts'
-import { answered as hasAnswered, mayFetch, type PartitionState, refusePartition } from './partitionState.ts'
+import {
+  answered as hasAnswered,
+  type Memory,
+  mayFetch,
+  type PartitionState,
+  refusePartition,
+} from './memory.ts'
 
 /** How long a loop sleeps if none of its partitions may be fetched: the log of each has to be checked first. */
 const idleMs = 50

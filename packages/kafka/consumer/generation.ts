@@ -1,10 +1,9 @@
 import type { Logger } from '@tally/platform'
-import { backoffMs, sleepUntil } from '../client/backoff.ts'
-import type { Assignment, ConsumeOptions, StartOffsets } from '../types.ts'
+import { isFirstReport } from '../batches/fetchedBatch.ts'
+import { backoffMs, createUnexpected, sleepUntil } from '../client/backoff.ts'
+import type { Assignment, ConsumeOptions, RecordBatch, StartOffsets } from '../types.ts'
 import type { Joined } from './membership.ts'
-import type { Memory } from './memory.ts'
-import { newPartitions, seek } from './partitionState.ts'
-import { createUnexpected } from './unexpected.ts'
+import { type Memory, newPartitions, type PartitionState, retry, seek, succeeded } from './memory.ts'
 
 /**
  * From one join to the next. `over` is aborted when the partitions are being taken away: start nothing more. `counts`:
@@ -61,5 +60,109 @@ function start({ partitions }: Memory, starts: StartOffsets): void {
       seek(of, offset)
       of.isHeld = false
     }
+  }
+}
+
+/** A fetch of one partition: the generation and the number of seeks at the time when it arrived. */
+type Fetch = { state: PartitionState; generation: Generation; seeks: number; from: number }
+
+export type ProcessDeps = {
+  options: ConsumeOptions
+  isCurrent(generation: Generation): boolean
+  commit(of: PartitionState, next: number): void
+  closing: AbortSignal
+  logger: Logger
+}
+
+/**
+ * Passes the batches of a fetch to onBatch, unless the partition was taken away, held or sought since the fetch. It
+ * calls `begun` when it starts with the first one. If a batch fails, the partition is read again from that batch after
+ * a back-off; if it cannot be decoded, it is fetched again at once before that counts as a failure.
+ */
+export async function processFetch(
+  deps: ProcessDeps,
+  of: Fetch,
+  batches: AsyncIterable<RecordBatch>,
+  begun: () => void,
+): Promise<void> {
+  if (isGone(deps, of) || isOutdated(of)) return
+  begun()
+  const { state, generation } = of
+  let { from } = of
+  try {
+    for await (const batch of batches) {
+      const next = await deps.options.onBatch(batch, { isStale: () => isGone(deps, of) })
+      succeeded(state)
+      if (!deps.isCurrent(generation)) return
+      deps.commit(state, next)
+      if (isOutdated(of)) return
+      state.position = next
+      if (next !== batch.next) return seek(state, next)
+      if (isGone(deps, of)) return
+      from = next
+    }
+  } catch (error) {
+    if (deps.isCurrent(generation)) fail(deps.logger, of, from, error as Error)
+  }
+}
+
+const isGone = ({ closing }: ProcessDeps, { generation }: Fetch): boolean =>
+  generation.over.signal.aborted || closing.aborted
+
+const isOutdated = ({ state, seeks }: Fetch): boolean => state.isHeld || state.seeks !== seeks
+
+function fail(logger: Logger, of: Fetch, from: number, err: Error): void {
+  const { state } = of
+  const { topic, partition } = state
+  if (isFirstReport(err, state.suspect)) {
+    state.suspect = err.from
+    logger.debug({ err, topic, partition, from }, 'a batch cannot be decoded; fetching it again')
+    if (!isOutdated(of)) seek(state, from)
+    return
+  }
+  state.failures++
+  state.error = err
+  logger.debug({ err, topic, partition, from, failures: state.failures }, 'a batch failed; trying it again')
+  if (!isOutdated(of)) retry(state, from)
+}
+
+/**
+ * Work on several partitions: one piece at a time per partition, at most `limit` pieces at a time in all. `begin`
+ * resolves as soon as its work has begun, so that the caller can bring the next piece meanwhile; `work` never rejects.
+ */
+export function createPartitionQueues(limit: number) {
+  const busy = new Set<string>()
+  const queued: { partition: string; run: () => void }[] = []
+  let idle = Promise.withResolvers<void>()
+
+  const isIdle = (): boolean => busy.size === 0 && queued.length === 0
+  const nextIndex = (): number =>
+    busy.size < limit ? queued.findIndex(({ partition }) => !busy.has(partition)) : -1
+
+  const next = (): void => {
+    for (let index = nextIndex(); index >= 0; index = nextIndex()) queued.splice(index, 1)[0]?.run()
+    if (isIdle()) idle.resolve()
+  }
+
+  return {
+    begin(partition: string, work: () => Promise<void>): Promise<void> {
+      if (isIdle()) idle = Promise.withResolvers()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const run = () => {
+        busy.add(partition)
+        resolve()
+        void work().finally(() => {
+          busy.delete(partition)
+          next()
+        })
+      }
+      queued.push({ partition, run })
+      next()
+      return promise
+    },
+    isBusy: (partition: string): boolean => busy.has(partition),
+    /** How many pieces of work are in progress or queued. */
+    count: (): number => busy.size + queued.length,
+    idle: (): Promise<void> => (isIdle() ? Promise.resolve() : idle.promise),
   }
 }

@@ -1,6 +1,6 @@
-import type { Cluster } from '../client/cluster.ts'
-import { PartitionMap } from '../log/partitionMap.ts'
+import type { Cluster } from '../client/connection.ts'
 import { askTopicMetadata, type TopicMetadata } from '../topics/topicMetadata.ts'
+import { PartitionMap } from './memory.ts'
 
 /** Instead of the id of a leader, if a partition has none now. */
 export const noLeader = '-1'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Cluster } from '../client/cluster.ts'
+import type { Cluster } from '../client/connection.ts'
 import type { TopicMetadata } from '../topics/topicMetadata.ts'
 import { Leaders, noLeader } from './leaders.ts'
 

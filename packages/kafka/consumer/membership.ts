@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Broker, Cluster, JoinedGroup } from '../client/cluster.ts'
-import { isCoordinatorLost, isUnknownMember, meansRejoin } from '../client/crash.ts'
+import { openInterval } from '@tally/platform'
+import { settled } from '../client/backoff.ts'
+import type { Broker, Cluster, JoinedGroup } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
+import { isCoordinatorLost, isUnknownMember, meansRejoin } from '../errors.ts'
 import type { Assignment, Tuning } from '../types.ts'
-import { assignShards } from './assignShards.ts'
-import { type Claim, decodeClaim, encodeClaim } from './claim.ts'
+import { assignShards, type Claim, decodeClaim, encodeClaim } from './assignShards.ts'
+import { PartitionMap } from './memory.ts'
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
 
@@ -19,7 +21,7 @@ const protocolVersion = 1
 export const lookMs = 30_000
 export const lookAgainMs = 250
 
-export type MembershipDeps = {
+type MembershipDeps = {
   cluster: Cluster
   groupId: string
   topics: string[]
@@ -34,7 +36,7 @@ export type MembershipDeps = {
 export type Joined = { generation: number; assignment: Assignment; counts: Map<string, number> | undefined }
 
 /** Next offsets, as Kafka's group keeps them for lag tools. */
-export type Offsets = { topic: string; partitions: { partition: number; offset: string }[] }[]
+type Offsets = { topic: string; partitions: { partition: number; offset: string }[] }[]
 
 /**
  * This process as a member of its consumer group, by kafkajs's requests. Its methods throw kafkajs's error.
@@ -151,4 +153,31 @@ function assign(members: JoinedGroup['members'], counts: Map<string, number>) {
       userData: Buffer.alloc(0),
     }),
   }))
+}
+
+const commitEveryMs = 1_000
+const lastCommitMs = 1_000
+
+export type Commits = { add(topic: string, partition: number, next: number): void; close(): Promise<void> }
+
+/**
+ * Commits each partition's next offset to Kafka at most once a second, and when closed, so that lag tools see it. The
+ * offsets that count are in Postgres, so a commit that fails is dropped: the next one replaces it.
+ */
+export function commitLater(membership: Membership): Commits {
+  const pending = new PartitionMap<number>()
+  const flush = async (): Promise<void> => {
+    const offsets = pending
+      .entries()
+      .map(([topic, partition, next]) => ({ topic, partitions: [{ partition, offset: String(next) }] }))
+    pending.clear()
+    if (offsets.length > 0) await membership.commit(offsets).catch(() => undefined)
+  }
+  const flushes = openInterval(commitEveryMs, flush, () => {})
+  return {
+    add: (topic, partition, next) => pending.set(topic, partition, next),
+    async close() {
+      await settled(flushes.stop().then(flushes.run), lastCommitMs)
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { Cluster } from '../client/cluster.ts'
+import type { Cluster } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import type { Tuning } from '../types.ts'
 import { Membership } from './membership.ts'

@@ -7,8 +7,7 @@ import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalServers, startServers } from '../../../infra/local/servers/index.ts'
 import type { KafkaConnection } from '../client/connection.ts'
-import { logEnds } from '../log/logEnds.ts'
-import { endOffsets } from '../log/offsets.ts'
+import { endOffsets, logEnds } from '../log/logEnds.ts'
 import type { LogIdentity } from '../types.ts'
 
 /** A broker of its own: the other tests need theirs. */

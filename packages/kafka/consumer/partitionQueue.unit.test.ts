@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPartitionQueues } from './partitionQueue.ts'
+import { createPartitionQueues } from './generation.ts'
 
 /** Queues, and work that ends when `end` is called. */
 function given(limit: number) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { answered, newPartitions, type PartitionState, refusePartition } from './partitionState.ts'
+import { answered, newPartitions, type PartitionState, refusePartition } from './memory.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

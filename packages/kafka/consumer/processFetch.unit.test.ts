@@ -1,9 +1,8 @@
 import { createLogger } from '@tally/platform'
 import { expect, test } from 'vitest'
 import type { ConsumeOptions, RecordBatch } from '../types.ts'
-import type { Generation } from './generation.ts'
-import { newPartitions, type PartitionState } from './partitionState.ts'
-import { processFetch } from './processFetch.ts'
+import { type Generation, processFetch } from './generation.ts'
+import { newPartitions, type PartitionState } from './memory.ts'
 
 async function* batches(): AsyncGenerator<RecordBatch> {
   yield { topic: 't', partition: 0, from: 0, next: 5, highWatermark: 10, records: [] }

@@ -2,21 +2,21 @@ import { isFatal, openInterval } from '@tally/platform'
 import type { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { readAhead } from '../batches/readParts.ts'
 import { settled } from '../client/backoff.ts'
-import { openCluster } from '../client/cluster.ts'
-import { inside, type KafkaConnection } from '../client/connection.ts'
-import { isUnknownTopic, meansRejoin } from '../client/crash.ts'
-import { partitionKey } from '../topics/topicPartition.ts'
-import type { ConsumeOptions, Tuning } from '../types.ts'
-import { nextClaim } from './claim.ts'
-import { type Commits, commitLater } from './commits.ts'
+import { inside, type KafkaConnection, openCluster } from '../client/connection.ts'
+import { isUnknownTopic, meansRejoin } from '../errors.ts'
+import { type ConsumeOptions, partitionKey, type Tuning } from '../types.ts'
+import { nextClaim } from './assignShards.ts'
 import { FetchLoops } from './fetchLoops.ts'
-import { beginGeneration, type Generation } from './generation.ts'
+import {
+  beginGeneration,
+  createPartitionQueues,
+  type Generation,
+  type ProcessDeps,
+  processFetch,
+} from './generation.ts'
 import { Leaders } from './leaders.ts'
-import { lookAgainMs, Membership } from './membership.ts'
-import type { Memory } from './memory.ts'
-import { createPartitionQueues } from './partitionQueue.ts'
-import type { PartitionState } from './partitionState.ts'
-import { type ProcessDeps, processFetch } from './processFetch.ts'
+import { type Commits, commitLater, lookAgainMs, Membership } from './membership.ts'
+import type { Memory, PartitionState } from './memory.ts'
 
 /** How long closing waits for batches in progress; less than the 8 s in which a consumer must stop. */
 const finishMs = 5_000

@@ -15,9 +15,7 @@ import { inside } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import { UndecodableBatchError } from '../errors.ts'
 import type { Answered } from '../log/fetch.ts'
-import { readBack } from '../log/readBack.ts'
-import { readRecordAt } from '../log/readRecordAt.ts'
-import { readTopic } from '../log/readTopic.ts'
+import { readBack, readRecordAt, readTopic } from '../log/readLog.ts'
 
 const damagedText = 'to be damaged on its way'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Encoder } from '../client/flexible.ts'
-import { decodeGroups } from './groupState.ts'
+import { Decoder, Encoder } from '../client/flexible.ts'
+import { decodeGroups } from './states.ts'
 
 /** authorized_operations of an answer that has none. */
 const none = -(2 ** 31)
@@ -8,7 +8,7 @@ const coordinatorNotAvailable = 15
 const groupForbidden = 30
 
 /** The body of a DescribeGroups answer (version 5) with one group. */
-function answer(errorCode: number, state: string, authorizedOperations: number): Buffer {
+function answer(errorCode: number, state: string, authorizedOperations: number): Decoder {
   const group = new Encoder()
     .writeInt8(0)
     .writeInt8(errorCode)
@@ -19,7 +19,7 @@ function answer(errorCode: number, state: string, authorizedOperations: number):
     .writeUVarIntArray([])
     .writeInt32(authorizedOperations)
     .writeUVarInt(0)
-  return new Encoder().writeUVarInt(0).writeInt32(0).writeUVarIntArray([group]).writeUVarInt(0).buffer
+  return new Decoder(new Encoder().writeInt32(0).writeUVarIntArray([group]).writeUVarInt(0).buffer)
 }
 
 test('a group has the rights that the answer names', () => {

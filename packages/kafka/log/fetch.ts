@@ -1,8 +1,6 @@
 import { createRequire } from 'node:module'
-import type { AbortedTransaction } from '../batches/aborted.ts'
-import type { Broker } from '../client/cluster.ts'
+import type { Broker } from '../client/connection.ts'
 import { Decoder, Encoder, readCompactBytes, readId, skipTaggedFields, writeId } from '../client/flexible.ts'
-// Must come before kafkajs's own modules: it patches them.
 import '../client/kafkajs.ts'
 import type { LogIdentity } from '../types.ts'
 
@@ -16,6 +14,8 @@ export type Wanted = {
 }
 
 export type FetchLimits = { maxWaitMs: number; maxBytes: number }
+
+export type AbortedTransaction = { producerId: string; firstOffset: string }
 
 /** What a broker answers for one partition: an error code of Kafka, or records as raw bytes. */
 export type Answered = {
@@ -60,6 +60,9 @@ export async function fetchFrom(broker: Broker, limits: FetchLimits, wanted: Wan
     },
   })
 }
+
+/** The error code of a partition whose log does not hold the offset. */
+export const offsetOutOfRange = 1
 
 /** kafkajs's error for an error code of Kafka. */
 export const errorOf: (code: number) => Error = createRequire(import.meta.url)(

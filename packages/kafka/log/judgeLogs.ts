@@ -1,8 +1,7 @@
 import type { KafkaConnection } from '../client/connection.ts'
-import { partitionKey } from '../topics/topicPartition.ts'
-import type { LogIdentity } from '../types.ts'
+import { type LogIdentity, partitionKey } from '../types.ts'
 import { logEnds } from './logEnds.ts'
-import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
+import { fingerprintOf, readRecordAt } from './readLog.ts'
 
 /** Where a partition is read next, and what is known about the log that this offset belongs to. */
 export type LogPosition = {

@@ -10,9 +10,8 @@ import {
 } from '@tally/testkit/servers/kafka'
 import { expect, test } from 'vitest'
 import { inside } from '../client/connection.ts'
-import { logEnds } from './logEnds.ts'
-import { endOffsets } from './offsets.ts'
-import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
+import { endOffsets, logEnds } from './logEnds.ts'
+import { fingerprintOf, readRecordAt } from './readLog.ts'
 
 const identity = { topicId: expect.stringMatching(/^[0-9a-f]{32}$/), leaderEpoch: expect.any(Number) }
 test('the start and the end of the named partitions, and of no other', async () => {

@@ -1,9 +1,14 @@
-import { type Broker, readUncommitted } from '../client/cluster.ts'
-import { inside, type KafkaConnection } from '../client/connection.ts'
-import { askLeaders } from '../client/leaders.ts'
+import { type Broker, inside, type KafkaConnection, readUncommitted } from '../client/connection.ts'
+import { askLeaders } from '../client/requests.ts'
 import { askTopicMetadata } from '../topics/topicMetadata.ts'
-import { partitionKey, type TopicPartition } from '../topics/topicPartition.ts'
-import type { LogIdentity, PartitionLogs } from '../types.ts'
+import {
+  type LogIdentity,
+  type PartitionLogs,
+  type PartitionOffsets,
+  partitionKey,
+  type RecordBatch,
+  type TopicPartition,
+} from '../types.ts'
 
 /** Kafka's two special timestamps of ListOffsets. */
 const latestTimestamp = '-1'
@@ -80,4 +85,46 @@ async function identities(
 
 class LeaderMovedError extends Error {
   override readonly name = 'KafkaLeaderMovedError'
+}
+
+/**
+ * Where the log of each partition begins and ends for a reader: `end` is at most the offset of the next visible record,
+ * because records of open transactions lie after it. Sends two small requests per topic, over a connection that stays
+ * open. Throws kafkajs's error if Kafka does not answer.
+ */
+export async function endOffsets(
+  connection: KafkaConnection,
+  topics: string[],
+): Promise<Map<string, PartitionOffsets>> {
+  return inside(connection).admin.use(async admin => {
+    const all = await Promise.all(topics.map(topic => admin.fetchTopicOffsets(topic)))
+    return new Map(
+      topics.map((topic, i) => [
+        topic,
+        new Map(
+          all[i]?.map(({ partition, low, high }) => [partition, { start: Number(low), end: Number(high) }]),
+        ),
+      ]),
+    )
+  })
+}
+
+/** The part of a batch below an offset. */
+export function cutAt(end: number, batch: RecordBatch): RecordBatch {
+  if (batch.next <= end) return batch
+  return { ...batch, next: end, records: batch.records.filter(({ offset }) => offset < end) }
+}
+
+/** Where a log starts and ends after retention deleted records at `from`. Throws if it has that offset, or is gone. */
+export async function logAfterDeletion(
+  connection: KafkaConnection,
+  { topic, partition }: TopicPartition,
+  from: number,
+): Promise<{ start: number; end: number }> {
+  const log = (await endOffsets(connection, [topic])).get(topic)?.get(partition)
+  if (log === undefined || log.start <= from)
+    throw new Error(
+      `${topic}-${partition} does not hold offset ${from}: was the topic created again meanwhile?`,
+    )
+  return log
 }

@@ -1,7 +1,6 @@
 import { deleteBefore, logOf, sendAll, textOf, texts } from '@tally/testkit/servers/kafka'
 import { expect, test } from 'vitest'
-import { readBack } from './readBack.ts'
-import { topicLogs } from './readTopic.ts'
+import { readBack, topicLogs } from './readLog.ts'
 
 async function given(count: number) {
   const { connection, topic } = await logOf()

@@ -12,7 +12,7 @@ import {
 import { expect, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { TopicMissingError } from '../errors.ts'
-import { readTopic, type TopicRead } from './readTopic.ts'
+import { readTopic, type TopicRead } from './readLog.ts'
 
 const valuesOf = (reads: TopicRead[]) => reads.flatMap(({ records }) => records.map(textOf))
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { beforeEach, expect, test } from 'vitest'
-import type { Buffered } from './answerBuffer.ts'
+import type { Buffered } from './reconnect.ts'
 import '../client/kafkajs.ts'
 
 type Answer = { correlationId: number; payload: Buffer }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
 import { createLogger } from '@tally/platform'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openClient } from '../client/client.ts'
+import { openClient } from '../client/connection.ts'
 import '../client/kafkajs.ts'
 
 type Answer = { correlationId: number; payload: Buffer }

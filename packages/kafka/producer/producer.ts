@@ -1,8 +1,8 @@
+import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ICustomPartitioner, Producer as KafkajsProducer, Message, ProducerBatch } from 'kafkajs'
 import { backoffMs } from '../client/backoff.ts'
-import { retryPolicy } from '../client/client.ts'
-import { inside, type KafkaConnection } from '../client/connection.ts'
+import { inside, type KafkaConnection, retryPolicy } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import { isTooLarge, isWrongTime, KafkaSendError } from '../errors.ts'
 import type { OutgoingRecord, Producer } from '../types.ts'
@@ -140,4 +140,13 @@ function byTopic(records: OutgoingRecord[], timeMs?: number): { topic: string; m
     topic,
     messages: (timeMs === undefined ? group : group.map(one => ({ ...one, timestamp }))) as Message[],
   }))
+}
+
+const murmur2: (key: Buffer) => number = createRequire(import.meta.url)(
+  'kafkajs/src/producer/partitioners/default/murmur2.js',
+)
+
+/** The partition that Kafka's partitioner chooses for a key (docs/records.md, Topics): murmur2, as in Java. */
+export function partitionOf(key: Buffer, partitions: number): number {
+  return (murmur2(key) & 0x7fffffff) % partitions
 }

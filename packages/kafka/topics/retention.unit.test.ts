@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retentionOf } from './retention.ts'
+import { retentionOf } from './settings.ts'
 
 test('every setting that lets Kafka remove records is named, and no other', () => {
   const found = (settings: Record<string, string>) => retentionOf(new Map(Object.entries(settings)))

@@ -1,6 +1,5 @@
-import type { KafkaConnection } from '../client/connection.ts'
+import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { TopicNames } from './names.ts'
-import { topicConfigs } from './topicConfigs.ts'
 
 /** Kafka's setting of the largest batch of records that a topic takes, as it is sent: compressed, if it is. */
 export const largestBatch = 'max.message.bytes'
@@ -64,4 +63,53 @@ export async function readSmallTopics(
       wanted: wantedOf(topic),
     }))
     .filter(({ bytes, wanted }) => bytes < wanted)
+}
+
+const bounds = ['retention.ms', 'retention.bytes']
+
+/** What keeps every record of a topic, for messages. */
+export const keepsAll = 'cleanup.policy=delete, retention.ms=-1 and retention.bytes=-1'
+
+/**
+ * The settings that let Kafka remove records of each topic, as `name=value`; none if it keeps them all
+ * (docs/records.md, Topics). Throws kafkajs's error if Kafka does not answer or forbids to read them.
+ */
+export async function readRetention(
+  connection: KafkaConnection,
+  topics: string[],
+): Promise<Map<string, string[]>> {
+  const configs = await topicConfigs(connection, topics, ['cleanup.policy', ...bounds])
+  return new Map([...configs].map(([topic, config]) => [topic, retentionOf(config)]))
+}
+
+/** The settings of one topic that let Kafka remove records. */
+export function retentionOf(config: Map<string, string>): string[] {
+  const policy = config.get('cleanup.policy') ?? 'delete'
+  const found = policy.includes('compact') ? [`cleanup.policy=${policy}`] : []
+  if (!policy.includes('delete')) return found
+  for (const name of bounds) {
+    const value = config.get(name)
+    if (value !== undefined && value !== '-1') found.push(`${name}=${value}`)
+  }
+  return found
+}
+
+const topicResource = 2
+
+/** The given settings of each topic, by topic and name. Throws kafkajs's error if Kafka is down or forbids it. */
+export async function topicConfigs(
+  connection: KafkaConnection,
+  topics: string[],
+  names: string[],
+): Promise<Map<string, Map<string, string>>> {
+  const resources = topics.map(name => ({ type: topicResource, name, configNames: names }))
+  const { resources: found } = await inside(connection).admin.use(admin =>
+    admin.describeConfigs({ resources, includeSynonyms: false }),
+  )
+  return new Map(
+    found.map(({ resourceName, configEntries }) => [
+      resourceName,
+      new Map(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+    ]),
+  )
 }

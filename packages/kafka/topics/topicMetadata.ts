@@ -1,5 +1,6 @@
-import type { Broker } from '../client/cluster.ts'
-import { Decoder, Encoder, readId, skipTaggedFields, writeId } from '../client/flexible.ts'
+import type { Broker } from '../client/connection.ts'
+import { type Decoder, Encoder, readId, skipTaggedFields, writeId } from '../client/flexible.ts'
+import { askFlexible } from '../client/requests.ts'
 
 /** A broker's metadata of a topic. A `topicId` is never used again; `leaderEpoch` grows with each election. */
 export type TopicMetadata = {
@@ -11,8 +12,7 @@ export type TopicMetadata = {
 /** The same of a topic that may be missing or forbidden: Kafka's error code, and a bit for each operation allowed. */
 type AnsweredTopic = TopicMetadata & { errorCode: number; authorizedOperations: number }
 
-const metadataKey = 3
-const metadataVersion = 12
+const metadata = { apiKey: 3, apiVersion: 12, apiName: 'Metadata' }
 /** Instead of the id of a topic that is asked for by name. */
 const noId = '0'.repeat(32)
 
@@ -32,16 +32,8 @@ export async function askTopics(
   topics: string[],
   { withRights = false } = {},
 ): Promise<AnsweredTopic[]> {
-  if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) throw new OldBrokerError()
-  return broker.connectionPool.send<AnsweredTopic[]>({
-    request: {
-      apiKey: metadataKey,
-      apiVersion: metadataVersion,
-      apiName: 'Metadata',
-      encode: async () => encode(topics, withRights),
-    },
-    response: { decode: async (data: Buffer) => decode(data), parse: async (data: AnsweredTopic[]) => data },
-  })
+  if ((broker.versions?.[metadata.apiKey]?.maxVersion ?? 0) < metadata.apiVersion) throw new OldBrokerError()
+  return askFlexible(broker, metadata, to => encode(to, topics, withRights), decode)
 }
 
 class OldBrokerError extends Error {
@@ -51,20 +43,16 @@ class OldBrokerError extends Error {
   }
 }
 
-/** The header's tagged fields come first: kafkajs writes and reads a header without them. */
-function encode(topics: string[], withRights: boolean): Encoder {
+function encode(to: Encoder, topics: string[], withRights: boolean): Encoder {
   const all = topics.map(topic => writeId(new Encoder(), noId).writeUVarIntString(topic).writeUVarInt(0))
-  return new Encoder()
-    .writeUVarInt(0)
+  return to
     .writeUVarIntArray(all)
     .writeBoolean(false) // allow_auto_topic_creation
     .writeBoolean(withRights) // include_topic_authorized_operations
     .writeUVarInt(0)
 }
 
-function decode(data: Buffer): AnsweredTopic[] {
-  const from = new Decoder(data)
-  skipTaggedFields(from)
+function decode(from: Decoder): AnsweredTopic[] {
   from.readInt32() // throttle_time_ms
   from.readUVarIntArray(() => {
     from.readInt32() // node_id

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../client/backoff.ts'
-import { requestTimeoutMs } from '../client/client.ts'
-import { inside, type KafkaConnection } from '../client/connection.ts'
+import { inside, type KafkaConnection, requestTimeoutMs } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import { topicNames } from './names.ts'
 import { topicSettings } from './settings.ts'

@@ -1,6 +1,7 @@
 import { timeout } from '@tally/platform'
-import type { TopicPartition } from '../topics/topicPartition.ts'
-import type { Broker, Cluster, SharedCluster } from './cluster.ts'
+import type { TopicPartition } from '../types.ts'
+import type { Broker, Cluster, SharedCluster } from './connection.ts'
+import { Decoder, Encoder, skipTaggedFields } from './flexible.ts'
 
 /**
  * Time limit for one broker: an answer usually takes a few ms, and the caller (`asOf` of all partitions, a batch before
@@ -83,4 +84,27 @@ function groupByLeader(cluster: Cluster, partitions: TopicPartition[]): Map<stri
     }
   }
   return leaders
+}
+
+/**
+ * Sends a request that kafkajs 2.2.4 lacks, in the flexible encoding (KIP-482). `body` and `decode` begin behind the
+ * header, whose tagged fields kafkajs neither writes nor reads.
+ */
+export function askFlexible<Answer>(
+  broker: Broker,
+  request: { apiKey: number; apiVersion: number; apiName: string },
+  body: (to: Encoder) => Encoder,
+  decode: (from: Decoder) => Answer,
+): Promise<Answer> {
+  return broker.connectionPool.send<Answer>({
+    request: { ...request, encode: async () => body(new Encoder().writeUVarInt(0)) },
+    response: {
+      decode: async (data: Buffer) => data,
+      parse: async (data: Buffer) => {
+        const from = new Decoder(data)
+        skipTaggedFields(from)
+        return decode(from)
+      },
+    },
+  })
 }
