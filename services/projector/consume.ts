@@ -5,6 +5,7 @@ import {
   consumeBatches,
   describeTopics,
   type KafkaConnection,
+  partitionOf,
   type TopicPartition,
 } from '@tally/kafka'
 import type { Postgres } from '@tally/platform'
@@ -17,9 +18,8 @@ import {
 } from '@tally/projection'
 import type { Logs } from './logs/logs.ts'
 import { type OnBatchDeps, onBatch } from './onBatch.ts'
-import type { PartitionCheck } from './partitioner.ts'
 
-export type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
+type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
   kafka: KafkaConnection
   db: Postgres
   deadLetters: DeadLetters
@@ -95,3 +95,26 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
 
 const partitionsOf = (assignment: Assignment): TopicPartition[] =>
   [...assignment].flatMap(([topic, partitions]) => partitions.map(partition => ({ topic, partition })))
+
+/** Finds records in another partition than the standard partitioner would have chosen (docs/records.md, Topics). */
+export type PartitionCheck = {
+  /** Stores how many partitions each topic has. */
+  learn(counts: ReadonlyMap<string, number>): void
+  /** Whether one of these keys belongs to another partition of the topic. */
+  hasForeign(of: { topic: string; partition: number }, keys: Iterable<string>): boolean
+}
+
+export function createPartitionCheck(): PartitionCheck {
+  let counts: ReadonlyMap<string, number> = new Map()
+  return {
+    learn(learnt) {
+      counts = learnt
+    },
+    hasForeign({ topic, partition }, keys) {
+      const count = counts.get(topic)
+      if (count === undefined) return false
+      for (const key of keys) if (partitionOf(Buffer.from(key), count) !== partition) return true
+      return false
+    },
+  }
+}

@@ -1,10 +1,9 @@
 import type { RecordType } from '@tally/contract'
-import { type BatchControl, partitionKey, type RecordBatch } from '@tally/kafka'
-import { isTransient, type Logger, partOf } from '@tally/platform'
+import { type BatchControl, partitionKey, type RecordBatch, type TopicPartition } from '@tally/kafka'
+import { isTransient, isUnreachable, type Logger, oncePerMinute, partOf, reasonOf } from '@tally/platform'
 import { type Effects, type Projected, type ProjectorDeps, projectPieces, slices } from '@tally/projection'
 import type { ProjectorMetrics } from './metrics.ts'
 import type { Publisher } from './publish/publisher.ts'
-import type { Troubles } from './troubles.ts'
 import type { AsOf } from './watch/asOf.ts'
 
 /** The size of one transaction: at most about a second of work, for which heartbeats, a stop and other batches wait. */
@@ -100,3 +99,33 @@ export function onBatch(deps: OnBatchDeps) {
     }
   }
 }
+
+type RejectedAt = TopicPartition & { offset: number }
+type Failed = TopicPartition & { reason: string }
+
+/** Logs what can come many times a second, rejected records and failed batches: one line a minute for each reason. */
+export function createTroubles(logger: Logger) {
+  const rejections = oncePerMinute<RejectedAt>((reason, count, last) =>
+    logger.warn(
+      { reason, count, last },
+      `${count === 1 ? 'a record was' : `${count} records were`} rejected (${reason}): see \`tally dead-letters list --reason ${reason}\``,
+    ),
+  )
+  const failures = oncePerMinute<Failed>((_, count, { reason, ...last }) =>
+    logger.warn(
+      { reason, count, last },
+      `${count === 1 ? 'a batch' : `${count} batches`} failed (${reason}); trying again`,
+    ),
+  )
+  return {
+    rejected: (reason: string, count: number, last: RejectedAt): void => rejections.note(reason, count, last),
+    /** A transient error; parts that do not answer are reported as outages. */
+    failed({ topic, partition }: TopicPartition, error: unknown): void {
+      if (isUnreachable(error)) return
+      const { code } = error as { code?: unknown }
+      const reason = reasonOf(error)
+      failures.note(String(code ?? reason), 1, { topic, partition, reason })
+    },
+  }
+}
+type Troubles = ReturnType<typeof createTroubles>

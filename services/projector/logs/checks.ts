@@ -8,9 +8,7 @@ import {
   UndecodableBatchError,
 } from '@tally/kafka'
 import type { StoredLog } from '@tally/offsets'
-import type { LogsDeps } from './deps.ts'
-import type { Stalls } from './stalls.ts'
-import type { LogState } from './state.ts'
+import type { LogState, LogsDeps, Stalls } from './state.ts'
 
 /** When to judge a refused partition again; a new leader may not be ready yet. After that, `tick` does it. */
 const judgeAfterMs = [0, 50, 100, 200, 400]

@@ -1,16 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Assignment,
   judgeLogs,
+  type KafkaConnection,
+  keepsAll,
   LogChangedError,
+  logEnds,
   partitionKey,
+  readRetention,
   type StartOffsets,
   type TopicPartition,
 } from '@tally/kafka'
-import { beginPartitions } from './begin.ts'
+import { beginAtLogStart, ensureOffsets } from '@tally/offsets'
+import { type Logger, partOf } from '@tally/platform'
+import type { ProjectorMetrics } from '../metrics.ts'
 import { createChecks } from './checks.ts'
-import type { LogsDeps } from './deps.ts'
-import { createStalls } from './stalls.ts'
-import { createLogState } from './state.ts'
+import { createLogState, createStalls, type LogState, type LogsDeps } from './state.ts'
 
 /**
  * Keeps a projector from applying records of another log than the one that its stored offsets belong to
@@ -77,3 +82,72 @@ export function createLogs(deps: LogsDeps) {
   }
 }
 export type Logs = ReturnType<typeof createLogs>
+
+/** Starts assigned partitions that were never read at the start of their logs. */
+async function beginPartitions(
+  { kafka, db, metrics, logger }: LogsDeps,
+  state: LogState,
+  assignment: Assignment,
+): Promise<void> {
+  for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
+  const untouched = (await state.readMine()).filter(
+    ({ nextOffset, topicId }) => nextOffset === 0 && topicId === null,
+  )
+  const logs = await logEnds(kafka, untouched)
+  const starts = untouched.flatMap(({ topic, partition }) => {
+    const log = logs.get(topic)?.get(partition)
+    return log === undefined ? [] : [{ topic, partition, start: log.start }]
+  })
+  for (const { topic, partition, start } of await beginAtLogStart(db, starts)) {
+    metrics.lateStarts.inc({ topic, partition: String(partition) })
+    logger.warn(
+      { topic, partition, start },
+      'the log begins above offset 0; reading from its start: what was deleted before is not counted',
+    )
+  }
+}
+
+/** How soon a topic that was created again is noticed without new records, and an operator's command takes effect. */
+const everyMs = 1_000
+
+type Deps = { logs: Logs; metrics: Pick<ProjectorMetrics, 'failures'>; logger: Logger }
+
+/** Compares the assigned partitions with Kafka once a second. Returns a function that stops it. */
+export function watchLogs({ logs, metrics, logger }: Deps): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await logs.tick().catch(error => {
+        metrics.failures.inc({ part: partOf(error) })
+        logger.debug({ err: error }, 'the logs could not be compared; trying again')
+      })
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  const done = run()
+  return () => {
+    stopping.abort()
+    return done
+  }
+}
+
+/**
+ * Warns about each topic whose records Kafka deletes or compacts: a rebuild from Kafka needs all of them, and a record
+ * deleted before it is applied is lost (docs/records.md, Topics). Without the right to read topic settings, it logs
+ * nothing.
+ */
+export async function warnOfRetention(
+  kafka: KafkaConnection,
+  topics: string[],
+  logger: Logger,
+): Promise<void> {
+  try {
+    for (const [topic, found] of await readRetention(kafka, topics)) {
+      if (found.length === 0) continue
+      logger.warn({ topic, settings: found }, `${topic} loses records (${found.join(', ')}): set ${keepsAll}`)
+    }
+  } catch (error) {
+    logger.debug({ err: error }, 'the settings of the topics cannot be read')
+  }
+}

@@ -1,7 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Published } from '@tally/publication'
-import { joinMarks, type Mark, Pending, whole } from './pending.ts'
+import { joinMarks, type Mark, Pending, whole } from './schedule.ts'
 
 /** Events and organizations per piece. New changes wait for at most one piece. */
 const pieceSize = 20

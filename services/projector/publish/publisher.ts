@@ -1,18 +1,30 @@
 import type { EventId, OrganizationId } from '@tally/contract'
+import { readEventsSince, readOrganizationsSince } from '@tally/figures'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
+import { readEpoch, readOffsets } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 import type { Effects, EventEffect } from '@tally/projection'
-import { areaOf, type Unpublished } from '@tally/publication'
-import { Backlog } from './backlog.ts'
-import { findMissing } from './missing.ts'
-import { whole } from './pending.ts'
-import { createPublication, type PublicationDeps, type Publish } from './publication.ts'
-import { Schedule } from './schedule.ts'
+import {
+  areaOf,
+  createEpochs,
+  eventRevisionField,
+  type PublishDeps,
+  type Published,
+  publishEvents,
+  publishedField,
+  publishOrganizations,
+  type ReadModelRedis,
+  type RedisKeys,
+  type Unpublished,
+} from '@tally/publication'
+import { Backlog, type Lacking } from './backlog.ts'
+import { type Mark, type Pending, Schedule, whole } from './schedule.ts'
 
 /** If `heal` finds more events than this, they go to the backlog, so that live figures do not wait for them. */
 const fewEvents = 20
 
 export type Publisher = ReturnType<typeof createPublisher>
-export type PublisherDeps = PublicationDeps & {
+type PublisherDeps = PublicationDeps & {
   /** Called with the duration of each flush that had something to publish. */
   onPublished?: (tookMs: number) => void
 }
@@ -156,4 +168,81 @@ function unpublished({ before, areas, event }: EventEffect, revision: number): U
   if (areas === 'all') return { whole: true }
   const byKey = new Map(areas.map(area => [areaOf(area.dayId, area.areaId), area]))
   return { whole: false, since: before, to: revision, areas: byKey, event }
+}
+
+type Publish = ReturnType<typeof createPublication>
+type PublicationDeps = {
+  db: Postgres
+  redis: ReadModelRedis
+  keys: RedisKeys
+  /** The topic of organizations: its reader publishes all of them when Redis has lost its data. */
+  organizationsTopic?: string
+  /** Called when documents of a new epoch were published. */
+  onNewEpoch?: () => void
+}
+
+/**
+ * Composes documents from Postgres and stores them in Redis, then (and never before) the revisions and marks that vouch
+ * for them in the hashes of their shards, those of each shard in one step. A crash in between leaves documents that no
+ * mark vouches for; the next owner of the partition publishes them again.
+ */
+function createPublication({ db, redis, keys, onNewEpoch = () => {} }: PublicationDeps) {
+  let isNewEpoch = false
+  const epochs = createEpochs({ redis, keys }, () => {
+    isNewEpoch = true
+  })
+
+  const advance = async (epoch: number, pending: Pending, published: Published['events']): Promise<void> => {
+    const marks = Map.groupBy(pending.marks.values(), ({ partition }) => partition)
+    const events = Map.groupBy(published, ({ shard }) => shard)
+    const advanceShard = (shard: number) => {
+      const [ofTopics, ofEvents] = [marks.get(shard) ?? [], events.get(shard) ?? []]
+      return redis.advance(
+        keys.shard(shard),
+        epoch,
+        ofTopics.length,
+        ...ofTopics.flatMap(({ topic, since, revision }) => [publishedField(topic), since, revision]),
+        ...ofEvents.flatMap(({ eventId, revision }) => [eventRevisionField(eventId), revision]),
+      )
+    }
+    await Promise.all([...new Set([...marks.keys(), ...events.keys()])].map(advanceShard))
+  }
+
+  /** Returns the published events. `covered`: earlier events that the marks cover too. `latest`: as in PublishDeps. */
+  return async (pending: Pending, latest: PublishDeps['latest'], covered: Published['events'] = []) => {
+    await publishOrganizations({ db, redis, keys }, pending.organizations)
+    const published = await publishEvents({ db, redis, keys, epochs, latest }, pending.events)
+    const epoch = published.epoch ?? (await readEpoch(db))
+    if (epoch !== null) await advance(epoch, pending, [...covered, ...published.events])
+    if (isNewEpoch) onNewEpoch()
+    isNewEpoch = false
+    return published.events
+  }
+}
+
+/**
+ * Compares a partition's mark in Redis with `storedRevision`, its revision in Postgres. Returns everything that changed
+ * after the mark, quiet events apart, with the mark to raise once that is published; undefined if Redis has everything.
+ */
+async function findMissing(
+  { db, redis, keys, organizationsTopic }: PublicationDeps,
+  { topic, partition }: TopicPartition,
+  storedRevision: number,
+): Promise<Required<Lacking> | undefined> {
+  const field = await redis.hget(keys.shard(partition), publishedField(topic))
+  const since = Number(field ?? 0)
+  if (since >= storedRevision) return undefined
+  // Up to now: then the marks of later batches touch this mark, and extend it in the backlog.
+  const now = (await readOffsets(db, [topic])).find(stored => stored.partition === partition)
+  const mark: Mark = { topic, partition, since, revision: Math.max(storedRevision, now?.revision ?? 0) }
+  const changed = await readEventsSince(db, { shard: partition, revision: since, quietMs: keys.quietMs })
+  // Redis lost everything: only the projector that reads their topic publishes all organizations.
+  const isOthers = field === null && organizationsTopic !== undefined && topic !== organizationsTopic
+  const organizations = isOthers ? [] : await readOrganizationsSince(db, since)
+  return {
+    events: changed.filter(({ isQuiet }) => !isQuiet).map(({ eventId }) => eventId),
+    quiet: changed.filter(({ isQuiet }) => isQuiet),
+    organizations,
+    mark,
+  }
 }

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from 'vites
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { createAsOf } from './asOf.ts'
-import type { WatchDeps } from './deps.ts'
+import type { WatchDeps } from './steps.ts'
 import { watch } from './watch.ts'
 
 const ends = [5, 1_000, 5]

@@ -1,17 +1,12 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { WatchDeps } from './deps.ts'
+import type { WatchDeps } from './steps.ts'
 import { watch } from './watch.ts'
 
-let ticks: number
 let sleeps: number[]
 beforeEach(() => {
-  ticks = 0
   sleeps = []
 })
 
-vi.mock('./tick.ts', () => ({
-  createTick: () => ({ tick: async () => void ticks++, settle: async () => {} }),
-}))
 // Short sleeps are over at once; the usual one lasts until it is aborted.
 vi.mock('node:timers/promises', async original => ({
   ...(await original<typeof import('node:timers/promises')>()),
@@ -26,10 +21,11 @@ vi.mock('node:timers/promises', async original => ({
 }))
 
 test('partitions that were just assigned get their watermarks without the usual sleeps between two ticks', async () => {
-  const watching = watch({} as WatchDeps)
+  const assigned = vi.fn(() => [])
+  const watching = watch({ assigned } as Partial<WatchDeps> as WatchDeps)
   await vi.waitFor(() => expect(sleeps).toEqual([400]))
   watching.soon()
   await vi.waitFor(() => expect(sleeps).toEqual([400, 50, 50, 400]))
-  expect(ticks).toBe(4)
+  expect(assigned).toHaveBeenCalledTimes(4)
   await watching.stop()
 })
