@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import type { KafkaRecord, RecordHeaders } from '@tally/kafka'
-import { added, addedForValue, headerText, valuesOf } from './headers.ts'
+import { formatTimestamp } from '@tally/contract'
+import type { HeaderValue, KafkaRecord, RecordHeaders } from '@tally/kafka'
 
 /** A dead letter: a rejected record in the dead-letter topic (docs/records.md, Dead letters). */
 export type DeadLetter = {
@@ -90,4 +91,70 @@ export function isDeadLetterId(text: string): boolean {
 function wholeOf(text: string | undefined): number | undefined {
   if (text === undefined || !/^(0|[1-9]\d{0,15})$/.test(text)) return undefined
   return Number.isSafeInteger(Number(text)) ? Number(text) : undefined
+}
+
+/** The headers that the projector adds to a rejected record (docs/records.md, Dead letters). */
+export const added = {
+  reason: 'tally.reason',
+  topic: '__connect.errors.topic',
+  partition: '__connect.errors.partition',
+  offset: '__connect.errors.offset',
+  message: '__connect.errors.exception.message',
+} as const
+
+/** Added if the value is left out because it is too large to read, or too large for the dead-letter topic. */
+export const addedForValue = { bytes: 'tally.value-bytes', sha256: 'tally.value-sha256' } as const
+
+/** The text of an added header: the last value of its name, because the record may have had a header of that name. */
+function headerText(headers: RecordHeaders, name: string): string | undefined {
+  const last = Object.hasOwn(headers, name) ? valuesOf(headers[name]).at(-1) : undefined
+  return last === undefined || last === null ? undefined : last.toString()
+}
+
+/** The headers as the rejected record had them: the last value of each added name is removed; earlier ones stay. */
+export function ownHeaders(headers: RecordHeaders): RecordHeaders {
+  const ours = new Set<string>(Object.values(added))
+  // Without a prototype, as they are read: a header may be called `__proto__`.
+  const own: RecordHeaders = Object.create(null)
+  for (const [name, values] of Object.entries(headers)) {
+    const left = ours.has(name) ? valuesOf(values).slice(0, -1) : valuesOf(values)
+    const [first] = left
+    if (first !== undefined) own[name] = left.length === 1 ? first : left
+  }
+  return own
+}
+
+function valuesOf(values: RecordHeaders[string] | undefined): HeaderValue[] {
+  if (values === undefined) return []
+  return Array.isArray(values) ? values : [values]
+}
+
+/** Bytes as text under `name`, or null there and base64 in `…Base64` if they are not UTF-8. */
+type Printed<Name extends string> = { [name in Name]: string | null } & { [name in `${Name}Base64`]?: string }
+
+/** A dead letter as `tally dead-letters list --json` prints it: without value and headers (they may hold anything). */
+export function printDeadLetter({ id, reason, message, key, atMs }: Omit<DeadLetter, 'value' | 'headers'>) {
+  return { id, reason, message, ...printBytes('key', key), at: formatTimestamp(atMs) }
+}
+
+/** All of a dead letter, as `tally dead-letters show` prints it; headers in order, with repeated ones. */
+export function printWholeDeadLetter(entry: DeadLetter) {
+  const headers = Object.entries(entry.headers).flatMap(([name, values]) =>
+    valuesOf(values).map(value => ({ name, ...printBytes('value', value) })),
+  )
+  return {
+    ...printDeadLetter(entry),
+    source: entry.source,
+    headers,
+    ...printBytes('value', entry.value),
+    ...(entry.leftOut && { valueLeftOut: entry.leftOut }),
+  }
+}
+
+function printBytes<Name extends string>(name: Name, bytes: Buffer | string | null): Printed<Name> {
+  const isText = bytes === null || typeof bytes === 'string' || isUtf8(bytes)
+  const printed = isText
+    ? { [name]: bytes === null ? null : bytes.toString() }
+    : { [name]: null, [`${name}Base64`]: bytes.toString('base64') }
+  return printed as Printed<Name>
 }

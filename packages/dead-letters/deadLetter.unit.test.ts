@@ -1,9 +1,8 @@
 import { recordTopics, topicNames } from '@tally/kafka'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { expect, test } from 'vitest'
-import { deadLetterOf, isDeadLetterId } from './deadLetter.ts'
-import { ownHeaders } from './headers.ts'
-import { originalOf } from './original.ts'
+import { deadLetterOf, isDeadLetterId, ownHeaders } from './deadLetter.ts'
+import { originalOf } from './replay.ts'
 
 const sources = recordTopics(topicNames('tally'))
 const entry = (over: Parameters<typeof deadLetterRecord>[1] = {}) =>

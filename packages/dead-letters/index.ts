@@ -1,9 +1,13 @@
-export { type DeadLetter, deadLetterOf, isDeadLetterId } from './deadLetter.ts'
-export { findDeadLetter, readWaiting } from './find.ts'
-export { added, addedForValue } from './headers.ts'
-export { isCursor, olderThan, readNewest } from './newest.ts'
-export { printDeadLetter, printWholeDeadLetter } from './print.ts'
+export {
+  added,
+  addedForValue,
+  type DeadLetter,
+  deadLetterOf,
+  isDeadLetterId,
+  printDeadLetter,
+  printWholeDeadLetter,
+} from './deadLetter.ts'
+export { findDeadLetter, isCursor, olderThan, readNewest, readWaiting } from './readDeadLetters.ts'
 export { type Refused, type ReplayDeps, replayAll, replayDeadLetters } from './replay.ts'
-export { skippedDeadLetter } from './skipped.ts'
-export type { ReplayedDeadLetterTable } from './table.ts'
-export { createDeadLetters, type DeadLetters, type RejectedAt } from './writer.ts'
+export type { ReplayedDeadLetterTable } from './replayed.ts'
+export { createDeadLetters, type DeadLetters, type RejectedAt, skippedDeadLetter } from './writer.ts'

@@ -5,7 +5,7 @@ import { databaseOfFile } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
-import { olderThan, readNewest } from './newest.ts'
+import { olderThan, readNewest } from './readDeadLetters.ts'
 import { sendUnsent } from './replayed.ts'
 
 const { db } = await databaseOfFile()

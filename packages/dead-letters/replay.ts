@@ -1,12 +1,15 @@
-import type { KafkaConnection, Producer } from '@tally/kafka'
+import { createHash } from 'node:crypto'
+import {
+  type KafkaConnection,
+  maxValueBytes,
+  type OutgoingRecord,
+  type Producer,
+  readRecordAt,
+} from '@tally/kafka'
 import type { Postgres } from '@tally/platform'
-import type { DeadLetter } from './deadLetter.ts'
-import { findOriginal, originalOf, type Refused } from './original.ts'
+import { type DeadLetter, ownHeaders } from './deadLetter.ts'
 import { readDeadLetters } from './readDeadLetters.ts'
 import { identityOf, replayedOf, sendUnsent } from './replayed.ts'
-import { whyNeverReplayed } from './skipped.ts'
-
-export type { Refused } from './original.ts'
 
 export type ReplayDeps = {
   kafka: KafkaConnection
@@ -47,7 +50,7 @@ export async function replayAll(
 }
 
 /** The outcome of each requested id. */
-export type Replayed = {
+type Replayed = {
   sent: string[]
   /** Replayed before: nothing was sent. */
   before: string[]
@@ -112,4 +115,46 @@ const hasLeftOut = (
 function piecesOf(entries: DeadLetter[]): DeadLetter[][] {
   const count = Math.ceil(entries.length / together)
   return Array.from({ length: count }, (_, index) => entries.slice(index * together, (index + 1) * together))
+}
+
+/** Why a dead letter cannot be replayed, as a sentence. */
+export type Refused = { id: string; why: string }
+
+/** The record as it was first sent; without a key it goes to its own partition, otherwise to that of its key. */
+export function originalOf({ source, key, value, headers }: DeadLetter): OutgoingRecord {
+  const record = { topic: source.topic, key, value, headers: ownHeaders(headers) }
+  return key === null ? { ...record, partition: source.partition } : record
+}
+
+/**
+ * The record of a dead letter whose value was left out, read from its topic; never one without a value. Throws
+ * kafkajs's error if Kafka does not answer.
+ */
+async function findOriginal(
+  kafka: KafkaConnection,
+  { id, source, leftOut }: DeadLetter & { leftOut: NonNullable<DeadLetter['leftOut']> },
+): Promise<OutgoingRecord | Refused> {
+  const { topic, partition, offset } = source
+  const at = `offset ${offset} of ${topic}-${partition}`
+  if (leftOut.bytes > maxValueBytes)
+    return {
+      id,
+      why: `its value of ${leftOut.bytes} bytes is at ${at}, but Tally reads at most ${maxValueBytes}`,
+    }
+  const record = await readRecordAt(kafka, { topic, partition }, offset)
+  if (record === undefined || record.value === null || sha256Of(record.value) !== leftOut.sha256)
+    return { id, why: `the dead letter has no value, and ${at} no longer holds the record` }
+  const { key, value, headers } = record
+  return { topic, key, value, headers, ...(key === null && { partition }) }
+}
+
+const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+/** The reason of a dead letter for offsets that an operator skipped: there is nothing to replay. */
+const givenUp = new Set(['gap', 'recreated', 'skipped'])
+
+/** Why a dead letter can never be replayed, whatever its topic holds, or undefined. */
+function whyNeverReplayed({ id, reason, leftOut, value }: DeadLetter): Refused | undefined {
+  if (value !== null || leftOut !== undefined || !givenUp.has(reason)) return undefined
+  return { id, why: 'it stands for offsets that `tally offsets` skipped, and holds no record' }
 }

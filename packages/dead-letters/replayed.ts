@@ -1,5 +1,5 @@
-import type { Postgres } from '@tally/platform'
-import { sql } from 'kysely'
+import type { Instant, Postgres } from '@tally/platform'
+import { type Generated, sql } from 'kysely'
 import type { DeadLetter } from './deadLetter.ts'
 
 type Identity = Pick<DeadLetter, 'id' | 'fingerprint'>
@@ -73,4 +73,21 @@ where stored.letter_id = entry.letter_id and stored.fingerprint = entry.fingerpr
     )
     return unsent
   })
+}
+
+/**
+ * A dead letter that `tally dead-letters replay` has sent again; `sent_at` is null while that is under way. The
+ * fingerprint tells dead letters with one id apart; it is empty for those that were replayed before it was stored.
+ */
+export type ReplayedDeadLetterTable = {
+  letter_id: string
+  fingerprint: Generated<Buffer>
+  started_at: Instant
+  sent_at: Instant<null>
+}
+
+declare module '@tally/platform/database' {
+  interface Database {
+    replayed_letters: ReplayedDeadLetterTable
+  }
 }

@@ -7,8 +7,10 @@ import {
   partitionKey,
   type RecordBatch,
   type RecordHeaders,
+  type TopicNames,
   type TopicPartition,
 } from '@tally/kafka'
+import { added, addedForValue } from './deadLetter.ts'
 
 export type RejectedAt = { offset: number; rejected: Rejected }
 
@@ -62,21 +64,27 @@ type Rejection = { source: string; partition: number; record: KafkaRecord; rejec
  */
 function deadLetter(topic: string, { source, partition, record, rejected }: Rejection): OutgoingRecord {
   const { key, value, headers, leftOut } = record
-  const added = {
-    'tally.reason': rejected.reason,
-    '__connect.errors.topic': source,
-    '__connect.errors.partition': String(partition),
-    '__connect.errors.offset': String(record.offset),
-    '__connect.errors.exception.message': rejected.message,
+  const ours = {
+    ...headersOf({ topic: source, partition, offset: record.offset }, rejected),
     ...(leftOut && valueHeaders(leftOut)),
   }
   const acceptedMs = record.timestampMs
-  return { topic, key, value, headers: { ...headers, ...afterOwn(headers, added) }, acceptedMs }
+  return { topic, key, value, headers: { ...headers, ...afterOwn(headers, ours) }, acceptedMs }
 }
 
+type At = TopicPartition & { offset: number }
+
+const headersOf = (at: At, { reason, message }: { reason: string; message: string }) => ({
+  [added.reason]: reason,
+  [added.topic]: at.topic,
+  [added.partition]: String(at.partition),
+  [added.offset]: String(at.offset),
+  [added.message]: message,
+})
+
 const valueHeaders = ({ bytes, sha256 }: { bytes: number; sha256: string }) => ({
-  'tally.value-bytes': String(bytes),
-  'tally.value-sha256': sha256,
+  [addedForValue.bytes]: String(bytes),
+  [addedForValue.sha256]: sha256,
 })
 
 /**
@@ -87,8 +95,8 @@ function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
   const { value, headers = {} } = deadLetter
   if (value !== null) {
     const bytes = Buffer.byteLength(value)
-    const added = valueHeaders({ bytes, sha256: createHash('sha256').update(value).digest('hex') })
-    return { ...deadLetter, value: null, headers: { ...headers, ...afterOwn(headers, added) } }
+    const ours = valueHeaders({ bytes, sha256: createHash('sha256').update(value).digest('hex') })
+    return { ...deadLetter, value: null, headers: { ...headers, ...afterOwn(headers, ours) } }
   }
   const ours = Object.entries(headers)
     .filter(([name]) => name.startsWith('tally.') || name.startsWith('__connect.errors.'))
@@ -98,11 +106,20 @@ function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
 }
 
 /** If the record has a header of one of our names, ours follows it: the record's stay, and the last one counts. */
-function afterOwn(own: RecordHeaders, added: Record<string, string>): RecordHeaders {
+function afterOwn(own: RecordHeaders, ours: Record<string, string>): RecordHeaders {
   return Object.fromEntries(
-    Object.entries(added).map(([name, value]) => {
+    Object.entries(ours).map(([name, value]) => {
       const earlier = Object.hasOwn(own, name) ? own[name] : undefined
       return [name, earlier === undefined ? value : [earlier, value].flat()]
     }),
   )
+}
+
+/** The dead letter for offsets that `tally offsets` skipped, from `offset` on; the message names all of them. */
+export function skippedDeadLetter(
+  names: TopicNames,
+  of: At,
+  why: { reason: 'gap' | 'recreated' | 'skipped'; message: string },
+): OutgoingRecord {
+  return { topic: names.deadLetters, key: null, value: null, headers: headersOf(of, why) }
 }
