@@ -1,7 +1,53 @@
-import type { Postgres, Tx } from '@tally/platform'
-import { sql } from 'kysely'
-import { byPartition } from './byPartition.ts'
-import type { StallState } from './logTable.ts'
+import type { Database, Postgres, Tx } from '@tally/platform'
+import { type Kysely, sql } from 'kysely'
+import type { StallState } from './table.ts'
+
+export type Stall = { state: StallState; sinceMs: number; message: string }
+
+/** Where a partition is read next, what identifies the log that the offset belongs to, and whether it is stalled. */
+export type StoredLog = {
+  topic: string
+  partition: number
+  nextOffset: number
+  topicId: string | null
+  /** Fingerprint of the last applied record. */
+  fingerprint: Buffer | null
+  fingerprintOffset: number | null
+  stall: Stall | null
+}
+
+/** What is stored of all partitions of these topics. */
+export async function readLogs(db: Kysely<Database>, topics: string[]): Promise<StoredLog[]> {
+  const rows = await db
+    .selectFrom('shard_offsets as stored')
+    .leftJoin('partition_logs as log', join =>
+      join.onRef('log.topic', '=', 'stored.topic').onRef('log.partition', '=', 'stored.partition'),
+    )
+    .select([
+      'stored.topic',
+      'stored.partition',
+      'stored.next_offset',
+      'stored.fingerprint',
+      'stored.fingerprint_offset',
+      'log.topic_id',
+      'log.state',
+      'log.since',
+      'log.message',
+    ])
+    .where('stored.topic', 'in', topics)
+    .orderBy('stored.topic')
+    .orderBy('stored.partition')
+    .execute()
+  return rows.map(({ topic, partition, next_offset, topic_id, state, since, message, ...row }) => ({
+    topic,
+    partition,
+    nextOffset: next_offset,
+    topicId: topic_id,
+    fingerprint: row.fingerprint,
+    fingerprintOffset: row.fingerprint_offset,
+    stall: state === null ? null : { state, sinceMs: since ?? 0, message: message ?? '' },
+  }))
+}
 
 type Partition = { topic: string; partition: number }
 
@@ -83,4 +129,10 @@ where topic = ${topic} and partition = ${partition}`.execute(tx)
 insert into partition_logs (topic, partition, topic_id) values (${topic}, ${partition}, ${topicId ?? null})
 on conflict (topic, partition) do update
 set topic_id = excluded.topic_id, state = null, since = null, message = null`.execute(tx)
+}
+
+/** For sorting rows by topic and partition: all writers lock them in this order, so that they cannot deadlock. */
+export function byPartition(one: Partition, other: Partition): number {
+  if (one.topic !== other.topic) return one.topic < other.topic ? -1 : 1
+  return one.partition - other.partition
 }
