@@ -1,9 +1,8 @@
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import { type Part, reasonOf, type Settings, timeout } from '@tally/platform'
 import { type Checks, type DoctorFinding, fail, ok, skip, warn } from './check.ts'
-import { type Address, endpointsOf } from './endpoints.ts'
 import type { WrongParts } from './settings.ts'
-import { openPostgresTls, openTls } from './tls.ts'
+import { type Address, endpointsOf, openPostgresTls, openTls } from './tls.ts'
 
 const connectTimeoutMs = 3_000
 const dayMs = 24 * 60 * 60_000

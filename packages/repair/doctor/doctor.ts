@@ -5,37 +5,36 @@ import { checkAsOf } from './asOf.ts'
 import { certificateChecks } from './certificates.ts'
 import { type Checked, type Checks, ok, runChecks, skip } from './check.ts'
 import { checkClocks } from './clocks.ts'
-import { checkGroup } from './group.ts'
-import { type KafkaDeps, reachKafka } from './kafka.ts'
-import { checkPartitioner } from './partitioner.ts'
+import { checkGroup, checkTransactions, type KafkaDeps, reachKafka } from './kafka.ts'
 import {
   checkPooler,
   checkPostgresVersion,
+  checkReplication,
   checkSchemaVersion,
+  checkVacuum,
   type PostgresDeps,
   reachPostgres,
 } from './postgres.ts'
-import { type RedisDeps, reachRedis } from './redis.ts'
 import {
   checkEvictionPolicy,
   checkRedisMemory,
   checkRedisPersistence,
   checkRedisRole,
   checkRedisVersion,
-} from './redisState.ts'
-import { checkReplication } from './replication.ts'
-import { checkRights } from './rights.ts'
+  type RedisDeps,
+  reachRedis,
+} from './redis.ts'
 import { examineSettings } from './settings.ts'
 import {
   checkCleanupPolicy,
   checkDeadLetterRetention,
+  checkPartitioner,
   checkPartitions,
   checkRecordSize,
   checkRetention,
+  checkRights,
   checkTopicsExist,
 } from './topics.ts'
-import { checkTransactions } from './transactions.ts'
-import { checkVacuum } from './vacuum.ts'
 
 const kafkaChecks: Checks<KafkaDeps> = {
   'kafka rights': checkRights,

@@ -1,15 +1,17 @@
 import { connect } from 'node:net'
 import {
   connectKafka,
+  groupState,
+  heldBack,
   type KafkaConnection,
+  partitionsOf,
   type TopicNames,
   type TopicState,
   topicNames,
   topicStates,
 } from '@tally/kafka'
 import { createLogger, reasonOf, type Settings } from '@tally/platform'
-import { type DoctorFinding, ok, warn } from './check.ts'
-import { type Reached, reach } from './reach.ts'
+import { type DoctorFinding, fail, ok, type Reached, reach, skip, warn } from './check.ts'
 
 /** What the checks of Kafka need. */
 export type KafkaDeps = {
@@ -72,4 +74,42 @@ function accepts(broker: string): Promise<void> {
   )
   socket.on('error', reject).on('connect', () => resolve())
   return promise.finally(() => socket.destroy())
+}
+
+/** Whether projectors are in their consumer group. */
+export async function checkGroup({ kafka, groupId }: KafkaDeps): Promise<DoctorFinding> {
+  const { state, members } = await groupState(kafka, groupId)
+  if (state === undefined) return skip('not checked: see kafka rights')
+  const projectors = `${members.length} ${members.length === 1 ? 'projector' : 'projectors'}`
+  if (members.length === 0)
+    return fail(
+      `no projector is in ${groupId} (${state})`,
+      'start tally projector; if one runs, compare its KAFKA_GROUP_ID, and see its /readyz',
+    )
+  if (state !== 'Stable')
+    return warn(
+      `${groupId} has ${projectors} and is rebalancing (${state})`,
+      'run tally doctor again in 10 s; if this stays, look for projectors that restart again and again',
+    )
+  return ok(`${projectors} in ${groupId}`)
+}
+
+/** As asOf.ts: figures this old are a failure. */
+const failsAfterMs = 30_000
+
+/** Whether another producer's transaction holds back a topic that is read. */
+export async function checkTransactions({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
+  const { deadLetters: _, ...read } = names
+  const partitions = partitionsOf(
+    Object.values(read).map(topic => [topic, topics.get(topic)?.partitions ?? 0]),
+  )
+  if (partitions.length === 0) return skip('not checked: see topics')
+  const [first, ...others] = await heldBack(kafka, partitions)
+  if (first === undefined) return ok('none holds back a partition')
+  const more = others.length === 0 ? '' : `; so do ${others.length} more`
+  const judge = first.quietMs < failsAfterMs ? warn : fail
+  return judge(
+    `${first.found}${more}`,
+    `end that producer; if it is gone, give up its transaction: ${first.command} (docs/runbook.md, TallyShardStandsStill)`,
+  )
 }

@@ -1,8 +1,7 @@
 import { describeDatabase, openPool, type Postgres, type Settings } from '@tally/platform'
 import { checkSchema, lackedTables, leftContracts, SchemaError } from '@tally/schema'
 import { sql } from 'kysely'
-import { type DoctorFinding, fail, ok } from './check.ts'
-import { type Reached, reach, reachTimeoutMs } from './reach.ts'
+import { type DoctorFinding, fail, ok, type Reached, reach, reachTimeoutMs } from './check.ts'
 
 /** What the checks of Postgres need. */
 export type PostgresDeps = { db: Postgres }
@@ -100,3 +99,103 @@ async function processOf(db: Postgres): Promise<number | undefined> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
   return rows[0]?.pid
 }
+
+/** Autovacuum starts at 20 % dead rows by default; a table above this share has waited for long. */
+const maxDeadShare = 0.5
+/** Below this number of dead rows a table is small whatever their share. */
+const fewRows = 100_000
+/** Postgres begins forced vacuums at 200 million transactions, and stops at 2,000 million. */
+const maxAge = 1_000_000_000
+
+/** Whether Postgres cleans its tables up: dead rows, autovacuum, age of the oldest transaction id. */
+export async function checkVacuum({ db }: PostgresDeps): Promise<DoctorFinding> {
+  const { rows: server } = await sql<{ isOn: boolean; age: number }>`
+select current_setting('autovacuum') = 'on' and current_setting('track_counts') = 'on' as "isOn",
+  age(datfrozenxid) as age
+from pg_database where datname = current_database()`.execute(db)
+  const { rows: off } = await sql<{ table: string }>`
+select relname as table from pg_class
+where relkind = 'r' and relnamespace = current_schema()::regnamespace
+  and reloptions && '{autovacuum_enabled=false,autovacuum_enabled=off}' order by relname`.execute(db)
+  const { rows: dead } = await sql<{ table: string; dead: number; share: number }>`
+select relname as table, n_dead_tup as dead, n_dead_tup::float8 / (n_live_tup + n_dead_tup) as share
+from pg_stat_user_tables
+where schemaname = current_schema() and n_dead_tup > ${fewRows}
+order by n_dead_tup desc`.execute(db)
+  const [{ isOn, age } = { isOn: true, age: 0 }] = server
+  if (!isOn)
+    return fail('autovacuum is off, so that tables only grow', 'set autovacuum = on and track_counts = on')
+  if (off.length > 0)
+    return fail(
+      `autovacuum is off for ${off.map(({ table }) => table).join(', ')}`,
+      'alter table … reset (autovacuum_enabled)',
+    )
+  const bloated = dead.find(({ share }) => share > maxDeadShare)
+  if (bloated !== undefined)
+    return fail(
+      `${Math.round(100 * bloated.share)} % of the rows of ${bloated.table} are dead (${bloated.dead})`,
+      `vacuum ${bloated.table}; look in pg_stat_activity for a transaction that has been open for long`,
+    )
+  if (age > maxAge)
+    return fail(
+      `the oldest transaction id is ${age} transactions old`,
+      'run vacuumdb --freeze on the database',
+    )
+  return ok('autovacuum is on, and keeps up')
+}
+
+/** A standby that is further behind loses what Tally must read again from Kafka, and its WAL fills the disk. */
+const maxLagBytes = 64 * 1024 ** 2
+const maxLagMs = 30_000
+
+type Standby = { name: string; bytes: number; lagMs: number; isSynchronous: boolean }
+
+/**
+ * Whether all standbys that Postgres knows of follow. It knows one that is gone by its replication slot, or by
+ * `synchronous_standby_names`. Without the role pg_monitor, their lag is not visible.
+ */
+export async function checkReplication({ db }: PostgresDeps): Promise<DoctorFinding> {
+  const { rows: standbys } = await sql<Standby>`
+select
+  application_name as name,
+  coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint as bytes,
+  coalesce(extract(epoch from replay_lag) * 1000, 0)::bigint as "lagMs",
+  sync_state in ('sync', 'quorum') as "isSynchronous"
+from pg_stat_replication where not pg_is_in_recovery()`.execute(db)
+  const { rows: slots } = await sql<{ name: string }>`
+select slot_name as name from pg_replication_slots where not active order by slot_name`.execute(db)
+  const { rows: settings } = await sql<{ synchronous: string }>`
+select current_setting('synchronous_standby_names') as synchronous`.execute(db)
+  return judge(
+    standbys,
+    slots.map(({ name }) => name),
+    settings[0]?.synchronous ?? '',
+  )
+}
+
+function judge(standbys: Standby[], unusedSlots: string[], synchronous: string): DoctorFinding {
+  if (synchronous !== '' && !standbys.some(({ isSynchronous }) => isSynchronous))
+    return fail(
+      `commits wait for a synchronous standby, and none is connected (${synchronous})`,
+      'start the standby, or correct synchronous_standby_names',
+    )
+  if (unusedSlots.length > 0)
+    return fail(
+      `nothing reads replication slot ${unusedSlots.join(', ')}, and its WAL fills the disk`,
+      'start the standby again, or drop the slot with pg_drop_replication_slot',
+    )
+  const behind = standbys.find(({ bytes, lagMs }) => bytes > maxLagBytes || lagMs > maxLagMs)
+  if (behind !== undefined)
+    return fail(
+      `standby ${behind.name} is ${lagOf(behind)} behind`,
+      'look at its log, disk and network, and for queries on it that hold up its replay',
+    )
+  return ok(
+    standbys.length === 0
+      ? 'no standby'
+      : standbys.map(standby => `${standby.name} is ${lagOf(standby)} behind`).join(', '),
+  )
+}
+
+const lagOf = ({ bytes, lagMs }: Standby): string =>
+  `${(bytes / 1024 ** 2).toFixed(1)} MiB and ${(lagMs / 1_000).toFixed(1)} s`

@@ -1,7 +1,13 @@
 import {
   deadLetterRetentionBytes,
+  endOffsets,
+  groupState,
+  type KafkaConnection,
   keepsAll,
   largestBatch,
+  partitionOf,
+  type Right,
+  readBack,
   readRetention,
   readSmallTopics,
   recordTopics,
@@ -9,7 +15,6 @@ import {
 } from '@tally/kafka'
 import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
-import { mayReadSettings } from './rights.ts'
 
 /** Whether a topic exists, as far as this client may know. */
 const isThere = ({ topics }: KafkaDeps, topic: string): boolean => (topics.get(topic)?.partitions ?? 0) > 0
@@ -99,3 +104,100 @@ const enlarge = (brokers: string[], { topic, wanted }: SmallTopic): string =>
 const alter = (brokers: string[], topic: string, setting: string): string =>
   `kafka-configs.sh --bootstrap-server ${brokers.join(',')} --alter --entity-type topics --entity-name ${topic} ` +
   `--add-config ${setting}`
+
+/** What Tally does with each topic, and with the group of the projectors (docs/install.md, Rights in Kafka). */
+function neededRights({ names }: KafkaDeps): [topic: string, rights: Right[]][] {
+  const read = [...recordTopics(names).keys()].map((topic): [string, Right[]] => [
+    topic,
+    ['describe', 'read'],
+  ])
+  return [...read, [names.deadLetters, ['describe', 'read', 'write']]]
+}
+
+/** Whether Kafka's ACLs allow what Tally needs. A missing right to read the topics' settings is only a warning. */
+export async function checkRights(deps: KafkaDeps): Promise<DoctorFinding> {
+  const { kafka, topics, groupId } = deps
+  const group = await groupState(kafka, groupId)
+  const lacking = (rights: ReadonlySet<Right> | undefined, needed: Right[]): Right[] =>
+    needed.filter(right => rights?.has(right) === false)
+  const missing = [
+    ...neededRights(deps).map(([topic, needed]) => ({
+      on: `topic ${topic}`,
+      missing: lacking(topics.get(topic)?.rights, needed),
+    })),
+    { on: `group ${groupId}`, missing: lacking(group.rights, ['describe', 'read']) },
+  ].filter(({ missing }) => missing.length > 0)
+  if (missing.length > 0)
+    return fail(
+      missing.map(({ on, missing }) => `${on}: no right to ${missing.join(', ')}`).join('; '),
+      'allow it with kafka-acls.sh --add (docs/install.md, Rights in Kafka)',
+    )
+  if (!mayReadSettings(deps))
+    return warn(
+      'no right to read the settings of the topics, so that nothing warns of retention and record size',
+      'allow describe-configs with kafka-acls.sh --add (docs/install.md, Rights in Kafka)',
+    )
+  return ok('Kafka allows all that Tally needs')
+}
+
+/** Whether the settings of all topics may be read. */
+const mayReadSettings = ({ topics }: KafkaDeps): boolean =>
+  [...topics.values()].every(({ rights }) => rights.has('describe-configs'))
+
+/** Newer than this; older records may be from a time with fewer partitions. */
+const recentMs = 24 * 60 * 60_000
+/** Records that are looked at in each partition. */
+const sampled = 100
+
+/** Whether the newest records lie where murmur2 puts their keys (docs/records.md, Topics). */
+export async function checkPartitioner({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
+  const shardTopics = [names.events, names.orders, names.refunds].filter(topic => {
+    const state = topics.get(topic)
+    return state !== undefined && state.partitions > 0 && state.rights.has('read')
+  })
+  if (shardTopics.length === 0) return skip('not checked: see topics')
+  const logs = await endOffsets(kafka, shardTopics)
+  const places = shardTopics.flatMap(topic =>
+    [...(logs.get(topic) ?? [])].map(([partition, { start, end }]) => ({
+      topic,
+      partition,
+      range: { start: Math.max(start, end - sampled), end },
+    })),
+  )
+  const found = await Promise.all(
+    places.map(async ({ topic, partition, range }) => {
+      const keys = await newestKeys(kafka, { topic, partition }, range)
+      const count = topics.get(topic)?.partitions ?? 0
+      return {
+        topic,
+        keys: keys.length,
+        misplaced: keys.filter(key => partitionOf(key, count) !== partition).length,
+      }
+    }),
+  )
+  return judge(found)
+}
+
+async function newestKeys(
+  kafka: KafkaConnection,
+  of: { topic: string; partition: number },
+  range: { start: number; end: number },
+): Promise<Buffer[]> {
+  const windows = readBack(kafka, of, range, ({ key, timestampMs }) => ({ key, timestampMs }))
+  const { value } = await windows.next()
+  const since = Date.now() - recentMs
+  return (value?.kept ?? []).flatMap(({ key, timestampMs }) =>
+    key !== null && timestampMs >= since ? [key] : [],
+  )
+}
+
+function judge(found: { topic: string; keys: number; misplaced: number }[]): DoctorFinding {
+  const keys = found.reduce((sum, one) => sum + one.keys, 0)
+  const misplaced = found.reduce((sum, one) => sum + one.misplaced, 0)
+  if (misplaced === 0) return ok(`murmur2, by ${keys} records of the last day`)
+  const topics = [...new Set(found.filter(one => one.misplaced > 0).map(({ topic }) => topic))]
+  return fail(
+    `${misplaced} of ${keys} records of the last day lie in another partition than murmur2 chooses (${topics.join(', ')})`,
+    "let the producers use Kafka's standard partitioner; right after partitions were added, wait a day",
+  )
+}

@@ -11,10 +11,9 @@ import {
   topicNames,
   UndecodableBatchError,
 } from '@tally/kafka'
-import { readOffsets } from '@tally/offsets'
+import { readOffsets, type StoredOffset } from '@tally/offsets'
 import { isTransient, type Postgres } from '@tally/platform'
 import { EventRoom, projectPieces } from '@tally/projection'
-import { createPositions, type Positions } from './positions.ts'
 import {
   belowEnds,
   ensurePartitions,
@@ -23,7 +22,7 @@ import {
   readStarts,
   type ShadowDeps,
   storeSkipped,
-} from './shadowOffsets.ts'
+} from './shadow.ts'
 
 export type Follower = {
   /** How many records the shadow must still read to be where the live tables are. */
@@ -54,7 +53,7 @@ const noDeadLetters = { send: async () => {}, committed: () => {} }
 /**
  * Reads all topics from the start, or from where an interrupted run stopped, and applies them to the shadow with the
  * projector's own code. The shadow never passes the live tables, so that the two can meet at one offset
- * (positions.ts). Dead letters are not sent: the live projector has sent or will send them.
+ * (createPositions). Dead letters are not sent: the live projector has sent or will send them.
  */
 export async function follow(
   deps: ShadowDeps,
@@ -155,5 +154,46 @@ async function passSkipped(shadow: Postgres, positions: Positions, consumer: Con
     await storeSkipped(shadow, { topic, partition }, error.to)
     positions.applied(key, error.to)
     consumer.seek(topic, partition, error.to)
+  }
+}
+
+/**
+ * How far the shadow has read each partition, and how far it must. The target of a partition follows the offset of the
+ * live tables (`follow`), except while it is held for a switch (`hold`): then the live projector waits at exactly this
+ * offset.
+ */
+type Positions = ReturnType<typeof createPositions>
+
+/** `partitions`: the keys of all; `stored`: what the shadow has applied. */
+function createPositions(partitions: string[], stored: StoredOffset[]) {
+  const targets = new Map<string, number>()
+  const applied = new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset]))
+  const held = new Set<string>()
+
+  const target = (key: string) => targets.get(key) ?? 0
+  const left = (key: string) => Math.max(0, target(key) - (applied.get(key) ?? 0))
+  const behind = () => partitions.reduce((sum, key) => sum + left(key), 0)
+
+  return {
+    target,
+    left,
+    behind,
+    position() {
+      const done = partitions.reduce((sum, key) => sum + (applied.get(key) ?? 0), 0)
+      return { done, all: done + behind() }
+    },
+    applied(key: string, next: number): void {
+      applied.set(key, next)
+    },
+    follow(live: Map<string, number>): void {
+      for (const [key, offset] of live) if (!held.has(key)) targets.set(key, offset)
+    },
+    hold(wanted: Map<string, number>): void {
+      for (const [key, offset] of wanted) {
+        held.add(key)
+        targets.set(key, offset)
+      }
+    },
+    release: () => held.clear(),
   }
 }

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkTopics, type KafkaConnection, recordTopics, topicNames } from '@tally/kafka'
 import type { Settings } from '@tally/platform'
 import type { RepairDeps } from '../deps.ts'
-import { removeSurplus } from '../rebuild/removeSurplus.ts'
+import { removeSurplus } from '../rebuild/publishWhole.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { type Follower, follow } from './follow.ts'
-import { closeShadow, openShadow, openShadowPostgres } from './shadow.ts'
-import { isSameLog } from './shadowOffsets.ts'
-import { switchAll } from './switchAll.ts'
+import { closeShadow, isSameLog, openShadow, openShadowPostgres } from './shadow.ts'
+import { switchAll } from './switchShards.ts'
 
 export type FromKafkaOptions = {
   settings: Pick<Settings, 'topicPrefix' | 'databaseUrl' | 'kafkaGroupId'>

@@ -8,9 +8,7 @@ import { testRedis } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openShadow, shadowSchema } from './shadow.ts'
-import { switchAll } from './switchAll.ts'
-import { switchOrganizations } from './switchOrganizations.ts'
-import { switchShards } from './switchShards.ts'
+import { switchAll, switchOrganizations, switchShards } from './switchShards.ts'
 
 const shadow = (table: string) => sql.id(shadowSchema, table)
 

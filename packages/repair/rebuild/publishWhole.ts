@@ -2,7 +2,8 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { readEventHeads } from '@tally/figures'
 import { publishEvents, publishOrganizations } from '@tally/publication'
 import type { RepairDeps } from '../deps.ts'
-import { readRevision } from '../verify/hash.ts'
+import { readRevision } from '../verify/converge.ts'
+import { unknownInRedis } from '../verify/known.ts'
 
 /**
  * Publishes these events as a whole, also if Redis has the same revision. An invalid revision, or one that Postgres
@@ -33,4 +34,15 @@ export async function publishOrganizationsWhole(
     deps,
     stored.map(({ id }) => id),
   )
+}
+
+/** Removes from Redis what Postgres does not know. An event that arrives just then is published whole again. */
+export async function removeSurplus(deps: RepairDeps): Promise<void> {
+  const { redis, keys } = deps
+  for await (const ids of unknownInRedis(deps, 'event')) {
+    for (const id of ids) await redis.del(keys.event(id))
+  }
+  for await (const ids of unknownInRedis(deps, 'organization')) {
+    for (const id of ids) await redis.del(keys.organization(id))
+  }
 }

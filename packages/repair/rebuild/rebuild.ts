@@ -1,14 +1,24 @@
-import type { EventId } from '@tally/contract'
+import type { EventId, OrganizationId } from '@tally/contract'
+import {
+  lockEvents,
+  lockOrganizations,
+  readEventHeads,
+  readWritten,
+  stampOrganizations,
+  storeRefundSums,
+  writeBatch,
+} from '@tally/figures'
+import { nextRevision } from '@tally/offsets'
+import { inSnapshot, type Postgres, type Tx } from '@tally/platform'
 import type { RepairDeps } from '../deps.ts'
 import { findShadow } from '../fromKafka/shadow.ts'
-import { countEvents, eventIds } from '../verify/known.ts'
-import { verifyEvent } from '../verify/verifyEvent.ts'
-import { type RebuildDeps, rebuildEvent } from './rebuildEvent.ts'
-import { rebuildOrganizations } from './rebuildOrganizations.ts'
-import { removeSurplus } from './removeSurplus.ts'
-import { asOnlyRebuild, beginRun, finishRun, rememberEvent } from './run.ts'
+import { agrees, correction, type Difference, type Recount, recount } from '../recount.ts'
+import { countEvents, eventIds, organizationIds } from '../verify/known.ts'
+import { verifyEvent } from '../verify/verify.ts'
+import { publishOrganizationsWhole, publishWhole, removeSurplus } from './publishWhole.ts'
+import { asOnlyRebuild, beginRun, finishRun, lockPartition, noteRevision, rememberEvent } from './run.ts'
 
-export type RebuildOptions = {
+type RebuildOptions = {
   /** The names of the topics that events and organizations come through. */
   topics: { events: string; organizations: string }
   /** Called once if an interrupted run is continued, with how many events it had done. */
@@ -17,7 +27,7 @@ export type RebuildOptions = {
 }
 
 /** `repaired`: events whose counters or refund sums were wrong. */
-export type Rebuilt = { events: number; repaired: number }
+type Rebuilt = { events: number; repaired: number }
 
 /**
  * Rebuilds counters and documents from the stored orders and refunds while the service runs, event by event
@@ -59,4 +69,120 @@ async function differs(deps: RepairDeps, eventId: EventId): Promise<boolean> {
     found = true
   })
   return found
+}
+
+/** `locked` is the connection that a rebuild writes through (run.ts); `eventsTopic` the name of the topic of events. */
+type RebuildDeps = RepairDeps & { locked: Postgres; eventsTopic: string }
+
+/** Rounds until an event must agree; one is usual, each further one needs a record that arrived meanwhile. */
+const rounds = 12
+/** From this round on an event is counted under its lock: orders with wrong sums are written faster than counted. */
+const lockedFrom = 3
+
+/**
+ * Corrects one event's refund sums, counters and documents while its records keep arriving, and compares
+ * them again. Counting takes long and holds no lock: counters move by additions only, so the difference between
+ * what was counted and what was stored in one snapshot is still the difference when it is added later. Returns
+ * whether anything in Postgres was wrong.
+ */
+async function rebuildEvent(deps: RebuildDeps, eventId: EventId): Promise<boolean> {
+  let wasWrong = false
+  let last: Difference | undefined
+  for (let round = 0; round < rounds; round++) {
+    const pass = await (round < lockedFrom ? besideWriters(deps, eventId) : underLock(deps, eventId))
+    if (pass === 'gone') return wasWrong
+    wasWrong ||= pass.wasWrong
+    if (!pass.isWritten) continue
+    await publishWhole(deps, [eventId])
+
+    last = undefined
+    await verifyEvent(deps, eventId, difference => {
+      last ??= difference
+    })
+    if (last === undefined) return wasWrong
+  }
+  const still = last === undefined ? 'its orders keep changing' : JSON.stringify(last)
+  throw new Error(
+    `event ${eventId} does not agree after ${rounds} rounds (${still}): run \`tally rebuild\` again`,
+  )
+}
+
+type Pass = { wasWrong: boolean; isWritten: boolean } | 'gone'
+
+/** Counts in a snapshot that holds no lock, and then adds what is missing. */
+async function besideWriters(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
+  const found = await inSnapshot(deps.db, snapshot => recount(snapshot, eventId))
+  if (found === undefined) return 'gone'
+  const isWritten = await deps.locked.transaction().execute(tx => correct(tx, deps, found))
+  return { wasWrong: !agrees(found), isWritten }
+}
+
+/** Counts while the projector waits with this event's shard: nothing can change in between. */
+async function underLock(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
+  return deps.locked.transaction().execute(async tx => {
+    const [head] = await readEventHeads(tx, [eventId])
+    if (head === undefined) return 'gone'
+    await lockPartition(tx, deps.eventsTopic, head.shard)
+    await lockEvents(tx, new Map([[eventId, head.shard]]))
+    const found = await recount(tx, eventId)
+    if (found === undefined) return 'gone'
+    return { wasWrong: !agrees(found), isWritten: await correct(tx, deps, found) }
+  })
+}
+
+/**
+ * Writes what a recount found wrong and stamps a new revision, in one short transaction; false if one of the orders in
+ * question was written since, so that the event has to be counted again.
+ */
+async function correct(tx: Tx, { eventsTopic }: RebuildDeps, found: Recount): Promise<boolean> {
+  const { eventId, shard } = found.head
+  await lockPartition(tx, eventsTopic, shard)
+  await lockEvents(tx, new Map([[eventId, shard]]))
+  if (!(await areUntouched(tx, found))) return false
+
+  const sums = found.damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums }))
+  const revision = await writeBatch(tx, {
+    changes: new Map([[eventId, correction(found.counted, found.stored)]]),
+    scattered: [],
+    writes: sums.length === 0 ? [] : [storeRefundSums(sums)],
+  })
+  await noteRevision(tx, { topic: eventsTopic, partition: shard, revision })
+  return true
+}
+
+/** If a batch has changed a damaged order since, it counted from the wrong sums, and the difference is another one. */
+async function areUntouched(tx: Tx, { head, damaged }: Recount): Promise<boolean> {
+  if (damaged.length === 0) return true
+  const written = await readWritten(
+    tx,
+    head.eventId,
+    damaged.map(({ orderId }) => orderId),
+  )
+  return damaged.every(order => written.get(order.orderId) === order.written)
+}
+
+const atOnce = 100
+
+/** Stamps a new revision on all organizations (making the rows of those that only events name) and publishes them. */
+async function rebuildOrganizations(deps: RebuildDeps, organizationsTopic: string): Promise<void> {
+  const ids = await organizationIds(deps.db)
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const some = ids.slice(from, from + atOnce)
+    const revision = await stamp(deps, organizationsTopic, some)
+    await publishOrganizationsWhole(
+      deps,
+      some.map(id => ({ id, revision })),
+    )
+  }
+}
+
+function stamp({ locked }: RebuildDeps, topic: string, ids: OrganizationId[]): Promise<number> {
+  return locked.transaction().execute(async tx => {
+    await lockPartition(tx, topic, 0)
+    await lockOrganizations(tx, ids)
+    const revision = await nextRevision(tx)
+    await stampOrganizations(tx, ids, revision)
+    await noteRevision(tx, { topic, partition: 0, revision })
+    return revision
+  })
 }

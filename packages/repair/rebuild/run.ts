@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
-import { isTransient, type Postgres } from '@tally/platform'
-import { sql } from 'kysely'
+import { type Instant, isTransient, type Postgres, type Tx } from '@tally/platform'
+import { type Generated, sql } from 'kysely'
 
 /** An arbitrary number that nothing else locks. */
 const lockKey = 7_460_129_934
@@ -40,7 +40,7 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
 }
 
 /** A run of `tally rebuild`; `behind` is the last event that is done, or null at the beginning. */
-export type Run = { id: number; behind: EventId | null; continued: boolean }
+type Run = { id: number; behind: EventId | null; continued: boolean }
 
 /** Continues a run that was interrupted within a day, unless it is that of `--from-kafka`; otherwise begins one. */
 export async function beginRun(db: Postgres, fromKafka: number | undefined): Promise<Run> {
@@ -67,4 +67,41 @@ export async function rememberEvent(db: Postgres, { id }: Run, eventId: EventId)
 
 export async function finishRun(db: Postgres, id: number): Promise<void> {
   await sql`update rebuilds set finished_at = now() where rebuild_id = ${id}`.execute(db)
+}
+
+/**
+ * Locks a partition's stored offset until the transaction ends: always before events, as a batch does. A partition that
+ * was never read has no row and needs no lock.
+ */
+export async function lockPartition(tx: Tx, topic: string, partition: number): Promise<void> {
+  await sql`select 1 from shard_offsets where topic = ${topic} and partition = ${partition} for update`.execute(
+    tx,
+  )
+}
+
+/**
+ * Stores a revision of this partition: if this process ends before it has published what it
+ * changed, the projector notices that Redis lacks it and publishes it (docs/architecture.md, invariant 4).
+ */
+export async function noteRevision(
+  tx: Tx,
+  { topic, partition, revision }: { topic: string; partition: number; revision: number },
+): Promise<void> {
+  await sql`
+update shard_offsets set revision = greatest(revision, ${revision}::bigint)
+where topic = ${topic} and partition = ${partition}`.execute(tx)
+}
+
+/** A run of `tally rebuild`: events are rebuilt by id ascending, so an interrupted run continues after the last. */
+export type RebuildTable = {
+  rebuild_id: Generated<number>
+  started_at: Instant
+  last_event_id: string | null
+  finished_at: Instant<null>
+}
+
+declare module '@tally/platform/database' {
+  interface Database {
+    rebuilds: RebuildTable
+  }
 }

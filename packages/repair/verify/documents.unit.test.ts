@@ -1,6 +1,6 @@
 import { type EventHead, versionOf } from '@tally/figures'
 import { expect, test } from 'vitest'
-import { documentFields } from './documents.ts'
+import { documentFields } from './verify.ts'
 
 test('an event that is scattered should have the version under which it is published', () => {
   const event = { version: 3, timeZone: 'Europe/Rome', shard: 1, isScattered: true }

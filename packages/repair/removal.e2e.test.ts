@@ -11,11 +11,10 @@ import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { eventTables } from '../fromKafka/shadow.ts'
-import { aBusyFestival, damage, expectClean, keysOf, rebuildAll } from '../test/damage.ts'
-import { keepSending } from '../test/stream.ts'
-import { chooseByIds } from './choose.ts'
-import { removeEvents } from './removeEvents.ts'
+import { eventTables } from './fromKafka/shadow.ts'
+import { chooseByIds, removeEvents } from './removeEvents.ts'
+import { aBusyFestival, damage, expectClean, keysOf, rebuildAll } from './test/damage.ts'
+import { keepSending } from './test/stream.ts'
 
 const tally = useTally({ partitions: 2, projectors: 2, queries: 2 })
 const kept = aBusyFestival(60)

@@ -1,6 +1,6 @@
 import { type CounterChanges, noAreaChanges } from '@tally/figures'
 import { expect, test } from 'vitest'
-import { correction, counterFindings } from './counters.ts'
+import { correction, counterFindings } from './recount.ts'
 
 const item = (quantity: number) => ({
   orders: 1,
