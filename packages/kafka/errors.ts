@@ -43,9 +43,7 @@ export class UndecodableBatchError extends Error {
   ) {
     super(
       `${of.topic}-${of.partition} holds a batch at offsets ${of.from} to ${of.to - 1} that cannot be decoded: ${why}`,
-      {
-        cause,
-      },
+      { cause },
     )
     this.topic = of.topic
     this.partition = of.partition
@@ -60,14 +58,11 @@ export class LogChangedError extends Error {
 }
 
 /** Whether the broker refused records because they exceed their topic's limit. */
-export function isTooLarge(error: unknown): boolean {
-  return hasType(error, /^(MESSAGE_TOO_LARGE|RECORD_LIST_TOO_LARGE)$/)
-}
+export const isTooLarge = (error: unknown): boolean =>
+  hasType(error, /^(MESSAGE_TOO_LARGE|RECORD_LIST_TOO_LARGE)$/)
 
 /** Whether Kafka refused a timestamp: this host's clock is over an hour ahead (message.timestamp.after.max.ms). */
-export function isWrongTime(error: unknown): boolean {
-  return hasType(error, /^INVALID_TIMESTAMP$/)
-}
+export const isWrongTime = (error: unknown): boolean => hasType(error, /^INVALID_TIMESTAMP$/)
 
 const tooLarge = 'a record is larger than the topic takes (max.message.bytes): run `tally doctor`'
 

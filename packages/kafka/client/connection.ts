@@ -203,23 +203,18 @@ export function openCluster(kafka: Kafka): Cluster {
 }
 
 /** One cluster client that is opened when first used, and replaced after an error. */
-export type SharedCluster = {
-  /** Runs `work` with the topics' metadata loaded; after an error once more with a fresh client. */
-  use<T>(topics: string[], work: (cluster: Cluster) => Promise<T>): Promise<T>
-  /** Ids of brokers that have not answered since they were last asked; kept by askLeaders. */
-  silent: Set<string>
-  close(): Promise<void>
-}
-
-function sharedCluster(kafka: Kafka): SharedCluster {
+function sharedCluster(kafka: Kafka) {
   const { use, close } = shared(() => openCluster(kafka))
   return {
-    use: (topics, work) =>
+    /** Runs `work` with the topics' metadata loaded; after an error once more with a fresh client. */
+    use: <T>(topics: string[], work: (cluster: Cluster) => Promise<T>): Promise<T> =>
       use(async cluster => {
         await cluster.addMultipleTargetTopics(topics)
         return work(cluster)
       }),
-    silent: new Set(),
+    /** Ids of brokers that have not answered since they were last asked; kept by askLeaders. */
+    silent: new Set<string>(),
     close,
   }
 }
+export type SharedCluster = ReturnType<typeof sharedCluster>

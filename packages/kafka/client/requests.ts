@@ -99,12 +99,12 @@ export function askFlexible<Answer>(
   return broker.connectionPool.send<Answer>({
     request: { ...request, encode: async () => body(new Encoder().writeUVarInt(0)) },
     response: {
-      decode: async (data: Buffer) => data,
-      parse: async (data: Buffer) => {
+      decode: async (data: Buffer) => {
         const from = new Decoder(data)
         skipTaggedFields(from)
         return decode(from)
       },
+      parse: async (answer: Answer) => answer,
     },
   })
 }

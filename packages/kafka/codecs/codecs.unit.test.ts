@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import snappyjs from 'snappyjs'
 import { describe, expect, test } from 'vitest'
 import type { Codec } from './codec.ts'
 import { codecs } from './codecs.ts'
-import { packers } from './testing.ts'
+import { packers, snappyjs } from './testing.ts'
 
 const json = Buffer.from(
   JSON.stringify(Array.from({ length: 9_000 }, (_, i) => ({ orderId: `A-${i}`, status: 'Paid' }))),

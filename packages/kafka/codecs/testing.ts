@@ -1,6 +1,9 @@
+import { createRequire } from 'node:module'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import lz4js from 'lz4js'
-import snappyjs from 'snappyjs'
+
+const require = createRequire(import.meta.url)
+const lz4js: { compress(bytes: Buffer): Uint8Array } = require('lz4js')
+export const snappyjs: { compress(bytes: Buffer): Buffer } = require('snappyjs')
 
 /** Blocks of Snappy in the frame of the Java client (see snappy.ts). */
 function packSnappy(bytes: Buffer): Buffer {

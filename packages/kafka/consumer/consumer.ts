@@ -3,7 +3,7 @@ import { backoffMs, createUnexpected, settled, sleepUntil } from '../client/back
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { isUnknownTopic, TopicMissingError } from '../errors.ts'
 import { describeTopics } from '../topics/topics.ts'
-import type { ConsumeOptions, Consumer, Tuning } from '../types.ts'
+import { type ConsumeOptions, type Consumer, partitionKey, type Tuning } from '../types.ts'
 import { newMemory, resume, seekNow, stateOf } from './memory.ts'
 import { Session } from './session.ts'
 
@@ -71,15 +71,15 @@ export async function consumeBatches(
   return {
     state: () => stateOf(memory),
     seek(topic, partition, offset) {
-      const of = memory.partitions.get(topic, partition)
+      const of = memory.partitions.get(partitionKey({ topic, partition }))
       if (of !== undefined) seekNow(of, offset)
     },
     hold(topic, partition) {
-      const of = memory.partitions.get(topic, partition)
+      const of = memory.partitions.get(partitionKey({ topic, partition }))
       if (of !== undefined) of.isHeld = true
     },
     resume(topic, partition) {
-      const of = memory.partitions.get(topic, partition)
+      const of = memory.partitions.get(partitionKey({ topic, partition }))
       if (of !== undefined) resume(of)
     },
     async stop() {

@@ -3,7 +3,7 @@ import { isFatal } from '@tally/platform'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
 import type { Cluster } from '../client/connection.ts'
 import { type Answered, errorOf, fetchFrom, offsetOutOfRange, type Wanted } from '../log/fetch.ts'
-import type { ConsumeOptions, Tuning } from '../types.ts'
+import { type ConsumeOptions, partitionKey, type Tuning } from '../types.ts'
 import { type Leaders, noLeader } from './leaders.ts'
 import { lookAgainMs, lookMs } from './membership.ts'
 import {
@@ -87,13 +87,13 @@ export class FetchLoops {
     await Promise.all(this.#running.values())
   }
 
-  #leaderOf({ topic, partition }: PartitionState): string | undefined {
-    return this.#deps.leaders.of(topic, partition)
+  #leaderOf(of: PartitionState): string | undefined {
+    return this.#deps.leaders.of(of)
   }
 
   async #run(node: Node): Promise<void> {
     const { memory, leaders, end, closing } = this.#deps
-    const leads = (): boolean => memory.partitions.values().some(of => this.#leaderOf(of) === node.id)
+    const leads = (): boolean => [...memory.partitions.values()].some(of => this.#leaderOf(of) === node.id)
     while (!closing.aborted && leads()) {
       try {
         await this.#fetchOnce(node)
@@ -130,8 +130,7 @@ export class FetchLoops {
     // While the group rebalances, what is fetched would be dropped.
     if (!memory.joined) return []
     const nowMs = performance.now()
-    const free = memory.partitions
-      .values()
+    const free = [...memory.partitions.values()]
       .filter(state => this.#leaderOf(state) === node.id && mayFetch(state, nowMs))
       .toSorted((one, other) => one.servedAtMs - other.servedAtMs)
     return free.flatMap(state => {
@@ -155,7 +154,7 @@ export class FetchLoops {
       const { state, offset } = of
       state.isFetching = false
       bytes += messages.length
-      const isMine = memory.joined && memory.partitions.get(topic, partition) === state
+      const isMine = memory.joined && memory.partitions.get(partitionKey(answer)) === state
       if (!isMine || state.isHeld || state.next !== offset) continue
       if (answer.errorCode !== 0) {
         this.#refuse(state, answer.errorCode)

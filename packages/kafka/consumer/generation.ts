@@ -1,7 +1,13 @@
 import type { Logger } from '@tally/platform'
 import { isFirstReport } from '../batches/fetchedBatch.ts'
 import { backoffMs, createUnexpected, sleepUntil } from '../client/backoff.ts'
-import type { Assignment, ConsumeOptions, RecordBatch, StartOffsets } from '../types.ts'
+import {
+  type Assignment,
+  type ConsumeOptions,
+  partitionKey,
+  type RecordBatch,
+  type StartOffsets,
+} from '../types.ts'
 import type { Joined } from './membership.ts'
 import { type Memory, newPartitions, type PartitionState, retry, seek, succeeded } from './memory.ts'
 
@@ -55,7 +61,7 @@ async function findStarts(
 function start({ partitions }: Memory, starts: StartOffsets): void {
   for (const [topic, offsets] of starts) {
     for (const [partition, offset] of offsets) {
-      const of = partitions.get(topic, partition)
+      const of = partitions.get(partitionKey({ topic, partition }))
       if (of === undefined || offset === 'held') continue
       seek(of, offset)
       of.isHeld = false

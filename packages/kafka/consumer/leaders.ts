@@ -1,6 +1,6 @@
 import type { Cluster } from '../client/connection.ts'
 import { askTopicMetadata, type TopicMetadata } from '../topics/topicMetadata.ts'
-import { PartitionMap } from './memory.ts'
+import { partitionKey, type TopicPartition } from '../types.ts'
 
 /** Instead of the id of a leader, if a partition has none now. */
 export const noLeader = '-1'
@@ -15,7 +15,7 @@ export class Leaders {
   readonly #cluster: Cluster
   readonly #topics: string[]
   readonly #maxAgeMs: number
-  readonly #leaders = new PartitionMap<string>()
+  readonly #leaders = new Map<string, string>()
   #counts = new Map<string, number>()
   #validUntilMs = 0
 
@@ -26,8 +26,8 @@ export class Leaders {
   }
 
   /** The id of the broker that leads a partition, or `noLeader`. */
-  of(topic: string, partition: number): string | undefined {
-    return this.#leaders.get(topic, partition)
+  of(partition: TopicPartition): string | undefined {
+    return this.#leaders.get(partitionKey(partition))
   }
 
   /** How many partitions each topic has. */
@@ -54,7 +54,8 @@ export class Leaders {
     if (ids.some(id => id !== noLeader && !(id in brokers))) await this.#cluster.refreshMetadata()
     else await this.#cluster.refreshMetadataIfNecessary().catch(() => undefined)
     for (const { topic, partitions } of topics)
-      for (const { partition, leader } of partitions) this.#leaders.set(topic, partition, String(leader))
+      for (const { partition, leader } of partitions)
+        this.#leaders.set(partitionKey({ topic, partition }), String(leader))
     this.#counts = new Map(topics.map(({ topic, partitions }) => [topic, partitions.length]))
     this.#validUntilMs = performance.now() + (ids.includes(noLeader) ? electionMs : this.#maxAgeMs)
     return this.#counts

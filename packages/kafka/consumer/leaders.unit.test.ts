@@ -39,7 +39,8 @@ test('a topic that the asked broker does not know yet never counts as one withou
 test('one partition without a leader hides no other, and is asked about again soon', async () => {
   const { leaders, withBroker } = given([topic('a', [1, -1]), topic('b', [2])])
   await leaders.refresh()
-  expect([leaders.of('a', 0), leaders.of('a', 1), leaders.of('b', 0)]).toEqual(['1', noLeader, '2'])
+  const of = (topic: string, partition: number) => leaders.of({ topic, partition })
+  expect([of('a', 0), of('a', 1), of('b', 0)]).toEqual(['1', noLeader, '2'])
   const later = performance.now() + 600
   vi.spyOn(performance, 'now').mockReturnValue(later)
   await leaders.refresh()

@@ -4,9 +4,8 @@ import { settled } from '../client/backoff.ts'
 import type { Broker, Cluster, JoinedGroup } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import { isCoordinatorLost, isUnknownMember, meansRejoin } from '../errors.ts'
-import type { Assignment, Tuning } from '../types.ts'
+import { type Assignment, partitionKey, type TopicPartition, type Tuning } from '../types.ts'
 import { assignShards, type Claim, decodeClaim, encodeClaim } from './assignShards.ts'
-import { PartitionMap } from './memory.ts'
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
 
@@ -158,24 +157,27 @@ function assign(members: JoinedGroup['members'], counts: Map<string, number>) {
 const commitEveryMs = 1_000
 const lastCommitMs = 1_000
 
-export type Commits = { add(topic: string, partition: number, next: number): void; close(): Promise<void> }
+export type Commits = { add(of: TopicPartition, next: number): void; close(): Promise<void> }
 
 /**
  * Commits each partition's next offset to Kafka at most once a second, and when closed, so that lag tools see it. The
  * offsets that count are in Postgres, so a commit that fails is dropped: the next one replaces it.
  */
 export function commitLater(membership: Membership): Commits {
-  const pending = new PartitionMap<number>()
+  const pending = new Map<string, Offsets[number]>()
   const flush = async (): Promise<void> => {
-    const offsets = pending
-      .entries()
-      .map(([topic, partition, next]) => ({ topic, partitions: [{ partition, offset: String(next) }] }))
+    const offsets = [...pending.values()]
     pending.clear()
     if (offsets.length > 0) await membership.commit(offsets).catch(() => undefined)
   }
   const flushes = openInterval(commitEveryMs, flush, () => {})
   return {
-    add: (topic, partition, next) => pending.set(topic, partition, next),
+    add({ topic, partition }, next) {
+      pending.set(partitionKey({ topic, partition }), {
+        topic,
+        partitions: [{ partition, offset: String(next) }],
+      })
+    },
     async close() {
       await settled(flushes.stop().then(flushes.run), lastCommitMs)
     },

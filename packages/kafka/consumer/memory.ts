@@ -1,12 +1,12 @@
 import { backoffMs } from '../client/backoff.ts'
-import type { Assignment, ConsumerState } from '../types.ts'
+import { type Assignment, type ConsumerState, partitionKey } from '../types.ts'
 import type { Claim } from './assignShards.ts'
 
 /** State that outlives one session. */
 export type Memory = {
   assignment: Assignment
-  /** The assigned partitions. */
-  partitions: PartitionMap<PartitionState>
+  /** The assigned partitions, by their keys. */
+  partitions: Map<string, PartitionState>
   /** What this process claims when it joins its group again. */
   claim?: Claim | undefined
   joined: boolean
@@ -28,9 +28,9 @@ export function newMemory(): Memory {
 }
 
 export function stateOf(memory: Memory): ConsumerState {
-  const batchErrors = memory.partitions
-    .values()
-    .flatMap(({ topic, partition, error }) => (error ? [{ topic, partition, error }] : []))
+  const batchErrors = [...memory.partitions.values()].flatMap(({ topic, partition, error }) =>
+    error ? [{ topic, partition, error }] : [],
+  )
   const lastError = batchErrors[0]?.error ?? memory.assignError ?? memory.kafkaError
   return {
     joined: memory.joined,
@@ -79,13 +79,14 @@ export type PartitionState = {
 /** The states of assigned partitions, all held; a partition that was assigned `before` keeps its failures. */
 export function newPartitions(
   assignment: Assignment,
-  before: PartitionMap<PartitionState> = new PartitionMap(),
-): PartitionMap<PartitionState> {
-  const table = new PartitionMap<PartitionState>()
+  before: Map<string, PartitionState> = new Map(),
+): Map<string, PartitionState> {
+  const table = new Map<string, PartitionState>()
   for (const [topic, partitions] of assignment) {
     for (const partition of partitions) {
-      const { failures = 0, error, suspect } = before.get(topic, partition) ?? {}
-      table.set(topic, partition, {
+      const key = partitionKey({ topic, partition })
+      const { failures = 0, error, suspect } = before.get(key) ?? {}
+      table.set(key, {
         topic,
         partition,
         position: 0,
@@ -155,31 +156,3 @@ export function seekNow(of: PartitionState, offset: number): void {
 
 export const mayFetch = (of: PartitionState, nowMs: number): boolean =>
   !of.isHeld && !of.isFetching && !of.isWaiting && of.pausedUntilMs <= nowMs
-
-/** A value for each partition of each topic. */
-export class PartitionMap<V> {
-  readonly #byTopic = new Map<string, Map<number, V>>()
-
-  get(topic: string, partition: number): V | undefined {
-    return this.#byTopic.get(topic)?.get(partition)
-  }
-
-  set(topic: string, partition: number, value: V): void {
-    const partitions = this.#byTopic.get(topic) ?? new Map<number, V>()
-    this.#byTopic.set(topic, partitions.set(partition, value))
-  }
-
-  clear(): void {
-    this.#byTopic.clear()
-  }
-
-  values(): V[] {
-    return [...this.#byTopic.values()].flatMap(partitions => [...partitions.values()])
-  }
-
-  entries(): [topic: string, partition: number, value: V][] {
-    return [...this.#byTopic].flatMap(([topic, partitions]) =>
-      [...partitions].map(([partition, value]): [string, number, V] => [topic, partition, value]),
-    )
-  }
-}

@@ -4,7 +4,7 @@ import { answered, newPartitions, type PartitionState, refusePartition } from '.
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const given = () => newPartitions(new Map([['t', [0]]])).get('t', 0) as PartitionState
+const given = () => newPartitions(new Map([['t', [0]]])).get('t:0') as PartitionState
 const error = new Error('no leader')
 
 test('a refusal that lasts longer than an election shows, until the broker answers', () => {

@@ -11,7 +11,7 @@ async function* batches(): AsyncGenerator<RecordBatch> {
 
 function given(onBatch: ConsumeOptions['onBatch']) {
   const generation: Generation = { over: new AbortController(), counts: undefined }
-  const state = newPartitions(new Map([['t', [0]]])).get('t', 0) as PartitionState
+  const state = newPartitions(new Map([['t', [0]]])).get('t:0') as PartitionState
   Object.assign(state, { isHeld: false, next: 10 })
   const committed: number[] = []
   let isCurrent = true

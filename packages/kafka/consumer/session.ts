@@ -64,7 +64,7 @@ export class Session {
     this.#process = {
       options,
       isCurrent: generation => generation === this.#generation,
-      commit: ({ topic, partition }, next) => this.#commits.add(topic, partition, next),
+      commit: (of, next) => this.#commits.add(of, next),
       closing: this.#closing.signal,
       logger,
     }
@@ -155,7 +155,7 @@ export class Session {
     try {
       await this.#membership.heartbeat()
       // Nothing is fetched from partitions that are held.
-      if (memory.partitions.values().every(of => of.isHeld)) memory.lastAnswerAt = Date.now()
+      if ([...memory.partitions.values()].every(of => of.isHeld)) memory.lastAnswerAt = Date.now()
     } catch (error) {
       if (this.#generation === generation && !meansRejoin(error)) throw error
       this.#lose(generation)

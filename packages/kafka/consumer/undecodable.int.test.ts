@@ -51,7 +51,9 @@ function reportOnce(highWatermark: number): { happened(): boolean } {
     async send(this: Sending, of: { request: { apiName: string } }) {
       const answer = await send.call(this, of)
       if (of.request.apiName !== 'Fetch') return answer
-      const late = (answer as Answered[]).find(one => !isReported && one.highWatermark > highWatermark)
+      const late = (answer as { partitions: Answered[] }).partitions.find(
+        one => !isReported && one.highWatermark > highWatermark,
+      )
       if (late !== undefined) {
         late.highWatermark = highWatermark
         isReported = true

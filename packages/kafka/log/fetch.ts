@@ -1,7 +1,16 @@
 import { createRequire } from 'node:module'
 import type { Broker } from '../client/connection.ts'
-import { Decoder, Encoder, readCompactBytes, readId, skipTaggedFields, writeId } from '../client/flexible.ts'
+import {
+  type Decoder,
+  Encoder,
+  readCompactBytes,
+  readId,
+  skipTaggedFields,
+  writeId,
+} from '../client/flexible.ts'
+// Must come before kafkajs's own modules: it patches them.
 import '../client/kafkajs.ts'
+import { askFlexible } from '../client/requests.ts'
 import type { LogIdentity } from '../types.ts'
 
 /** A partition to fetch; with an identity, the broker itself refuses to read another log (KIP-516, KIP-320). */
@@ -29,7 +38,6 @@ export type Answered = {
   messages: Buffer
 }
 
-const fetchKey = 1
 /** The first version that names topics by their ids (Kafka 3.1), and the last that names them by their names. */
 const [versionById, versionByName] = [13, 12]
 const readCommitted = 1
@@ -44,21 +52,14 @@ const unknownEpoch = -1
  */
 export async function fetchFrom(broker: Broker, limits: FetchLimits, wanted: Wanted[]): Promise<Answered[]> {
   const isById = wanted.every(({ identity }) => identity !== undefined)
-  return broker.connectionPool.send<Answered[]>({
-    request: {
-      apiKey: fetchKey,
-      apiVersion: isById ? versionById : versionByName,
-      apiName: 'Fetch',
-      encode: async () => encodeFetch(limits, wanted),
-    },
-    response: {
-      decode: async (data: Buffer) => decodeFetch(data, wanted),
-      parse: async ({ errorCode, partitions }: DecodedFetch) => {
-        if (errorCode !== 0) throw errorOf(errorCode)
-        return partitions
-      },
-    },
-  })
+  const { errorCode, partitions } = await askFlexible(
+    broker,
+    { apiKey: 1, apiVersion: isById ? versionById : versionByName, apiName: 'Fetch' },
+    to => encodeFetch(to, limits, wanted),
+    from => decodeFetch(from, wanted),
+  )
+  if (errorCode !== 0) throw errorOf(errorCode)
+  return partitions
 }
 
 /** The error code of a partition whose log does not hold the offset. */
@@ -69,10 +70,9 @@ export const errorOf: (code: number) => Error = createRequire(import.meta.url)(
   'kafkajs/src/protocol/error.js',
 ).createErrorFromCode
 
-/** The request without a fetch session. The header's tagged fields come first: kafkajs writes a header without them. */
-export function encodeFetch({ maxWaitMs, maxBytes }: FetchLimits, wanted: Wanted[]): Encoder {
-  return new Encoder()
-    .writeUVarInt(0)
+/** The request without a fetch session. */
+export function encodeFetch(to: Encoder, { maxWaitMs, maxBytes }: FetchLimits, wanted: Wanted[]): Encoder {
+  return to
     .writeInt32(-1) // replica_id
     .writeInt32(maxWaitMs)
     .writeInt32(1) // min_bytes
@@ -103,11 +103,9 @@ function encodePartition({ topic, partition, offset, maxBytes, identity }: Wante
 /** `clientSideThrottleTime`: ms for which kafkajs holds back the next request, if the broker has a quota (KIP-219). */
 type DecodedFetch = { clientSideThrottleTime: number; errorCode: number; partitions: Answered[] }
 
-export function decodeFetch(data: Buffer, wanted: Wanted[]): DecodedFetch {
+export function decodeFetch(from: Decoder, wanted: Wanted[]): DecodedFetch {
   const names = new Map(wanted.map(({ topic, identity }) => [identity?.topicId ?? topic, topic]))
   const isById = wanted.every(({ identity }) => identity !== undefined)
-  const from = new Decoder(data)
-  skipTaggedFields(from) // of the header
   const clientSideThrottleTime = from.readInt32()
   const errorCode = from.readInt16()
   from.readInt32() // session_id

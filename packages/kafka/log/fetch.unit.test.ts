@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Decoder, Encoder } from '../client/flexible.ts'
 import { decodeFetch, encodeFetch, type Wanted } from './fetch.ts'
 
 const topicId = '00112233445566778899aabbccddeeff'
@@ -11,22 +12,24 @@ const hex = (fields: string): Buffer => Buffer.from(fields.replaceAll(/\s/g, '')
 
 test('a request names the topic by its id, and the leader epoch, without a fetch session', () => {
   const expected = hex(`
-    00 ffffffff 000000fa 00000001 00010000 01 00000000 ffffffff
+    ffffffff 000000fa 00000001 00010000 01 00000000 ffffffff
     02 ${topicId}
       02 00000003 00000005 0000000000000102 ffffffff ffffffffffffffff 00000400 00
       00
     01 01 00`)
-  expect(encodeFetch(limits, [identified]).buffer.toString('hex')).toBe(expected.toString('hex'))
+  expect(encodeFetch(new Encoder(), limits, [identified]).buffer.toString('hex')).toBe(
+    expected.toString('hex'),
+  )
 })
 
 test('without an identity, the request names the topic by its name, and any leader epoch', () => {
   const expected = hex(`
-    00 ffffffff 000000fa 00000001 00010000 01 00000000 ffffffff
+    ffffffff 000000fa 00000001 00010000 01 00000000 ffffffff
     02 07 ${Buffer.from('orders').toString('hex')}
       02 00000003 ffffffff 0000000000000102 ffffffff ffffffffffffffff 00000400 00
       00
     01 01 00`)
-  expect(encodeFetch(limits, [named]).buffer.toString('hex')).toBe(expected.toString('hex'))
+  expect(encodeFetch(new Encoder(), limits, [named]).buffer.toString('hex')).toBe(expected.toString('hex'))
 })
 
 /** One partition of an answer: its error code, records (one byte more than their length first), tagged fields. */
@@ -34,10 +37,12 @@ const answered = (number: string, errorCode: string, records = '01', tagged = '0
   ${number} ${errorCode} 000000000000012c 000000000000012c 0000000000000000
   02 0000000000000007 0000000000000103 00
   ffffffff ${records} ${tagged}`
-const answer = (...partitions: string[]): Buffer =>
-  hex(`00 00000009 0000 00000000
+const answer = (...partitions: string[]): Decoder =>
+  new Decoder(
+    hex(`00000009 0000 00000000
     02 ${topicId} ${(partitions.length + 1).toString(16).padStart(2, '0')} ${partitions.join(' ')} 00
-    00`)
+    00`),
+  )
 
 const common = {
   topic: 'orders',
