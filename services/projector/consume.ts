@@ -1,6 +1,5 @@
 import type { DeadLetters } from '@tally/dead-letters'
 import {
-  type Assignment,
   type Consumer,
   consumeBatches,
   describeTopics,
@@ -17,6 +16,7 @@ import {
   projectJudged,
 } from '@tally/projection'
 import type { Logs } from './logs/logs.ts'
+import { assignedPartitions } from './logs/state.ts'
 import { type OnBatchDeps, onBatch } from './onBatch.ts'
 
 type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
@@ -75,7 +75,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     onBatch: onBatch({ ...deps, project: { ...project, groups } }),
     async onAssigned(assignment) {
       partitioner.learn(await describeTopics(kafka, topics))
-      const assigned = partitionsOf(assignment)
+      const assigned = assignedPartitions(assignment)
       asOf.keep(assigned)
       metrics.lag.keep(assigned)
       metrics.freshness.keep(assigned)
@@ -92,9 +92,6 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
   logs.attach(consumer)
   return consumer
 }
-
-const partitionsOf = (assignment: Assignment): TopicPartition[] =>
-  [...assignment].flatMap(([topic, partitions]) => partitions.map(partition => ({ topic, partition })))
 
 /** Finds records in another partition than the standard partitioner would have chosen (docs/records.md, Topics). */
 export type PartitionCheck = {

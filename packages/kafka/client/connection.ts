@@ -160,7 +160,6 @@ export type Cluster = {
   findControllerBroker(): Promise<Broker>
   findGroupCoordinator(of: { groupId: string }): Promise<Broker>
   brokerPool: {
-    metadataExpireAt: number | null
     brokers: Record<string, unknown>
     /** Asks brokers, one after the other, until one answers (patches/requestQueue.ts). */
     withBroker<Answer>(ask: (of: { broker: Broker }) => Promise<Answer>): Promise<Answer | null>

@@ -4,7 +4,7 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 import { isUnknownTopic, TopicMissingError } from '../errors.ts'
 import { describeTopics } from '../topics/topics.ts'
 import { type ConsumeOptions, type Consumer, partitionKey, type Tuning } from '../types.ts'
-import { newMemory, resume, seekNow, stateOf } from './memory.ts'
+import { hold, newMemory, type PartitionState, resume, seekNow, stateOf } from './memory.ts'
 import { Session } from './session.ts'
 
 const defaultTuning: Tuning = {
@@ -68,20 +68,15 @@ export async function consumeBatches(
   }, 5_000)
   const supervised = supervise().catch(error => options.onCrash(error as Error))
 
+  const ofAssigned = (topic: string, partition: number, work: (of: PartitionState) => void): void => {
+    const of = memory.partitions.get(partitionKey({ topic, partition }))
+    if (of !== undefined) work(of)
+  }
   return {
     state: () => stateOf(memory),
-    seek(topic, partition, offset) {
-      const of = memory.partitions.get(partitionKey({ topic, partition }))
-      if (of !== undefined) seekNow(of, offset)
-    },
-    hold(topic, partition) {
-      const of = memory.partitions.get(partitionKey({ topic, partition }))
-      if (of !== undefined) of.isHeld = true
-    },
-    resume(topic, partition) {
-      const of = memory.partitions.get(partitionKey({ topic, partition }))
-      if (of !== undefined) resume(of)
-    },
+    seek: (topic, partition, offset) => ofAssigned(topic, partition, of => seekNow(of, offset)),
+    hold: (topic, partition) => ofAssigned(topic, partition, hold),
+    resume: (topic, partition) => ofAssigned(topic, partition, resume),
     async stop() {
       stopping.abort()
       clearInterval(watchdog)

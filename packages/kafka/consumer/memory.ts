@@ -113,6 +113,10 @@ export function seek(of: PartitionState, offset: number): void {
   of.seeks++
 }
 
+export function hold(of: PartitionState): void {
+  of.isHeld = true
+}
+
 /** Reads on where it stood: batches that were fetched before the hold were dropped. */
 export function resume(of: PartitionState): void {
   of.isHeld = false

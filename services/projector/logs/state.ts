@@ -33,9 +33,7 @@ export function createLogState(db: Postgres, topics: string[]) {
 
   return {
     assign(assignment: Assignment): TopicPartition[] {
-      assigned = [...assignment].flatMap(([topic, partitions]) =>
-        partitions.map(partition => ({ topic, partition })),
-      )
+      assigned = assignedPartitions(assignment)
       return assigned
     },
     isMine,
@@ -72,6 +70,9 @@ export function createLogState(db: Postgres, topics: string[]) {
   }
 }
 export type LogState = ReturnType<typeof createLogState>
+
+export const assignedPartitions = (assignment: Assignment): TopicPartition[] =>
+  [...assignment].flatMap(([topic, partitions]) => partitions.map(partition => ({ topic, partition })))
 
 type Stalled = { state: StallState; message: string }
 

@@ -57,7 +57,7 @@ export function createAttempts({
   }
 }
 
-const sentence =
+const refusesWrites =
   'Redis refuses writes, so Postgres answers: free memory or raise maxmemory (INFO memory), or check its disk and replicas (INFO)'
 
 /** Tracks whether Redis refuses writes, and reports it while it does (docs/reliability.md, Redis). */
@@ -81,7 +81,7 @@ export function createRefusals({
     if (refuses === isRefused) return
     isRefused = refuses
     metrics.redisRefusesWrites.set(refuses ? 1 : 0)
-    if (refuses) logger.error({ err: error }, sentence)
+    if (refuses) logger.error({ err: error }, refusesWrites)
     else logger.info('Redis accepts writes again')
   }
 
@@ -96,6 +96,6 @@ export function createRefusals({
         throw error
       }
     },
-    notReady: () => (isRefused ? sentence : undefined),
+    notReady: () => (isRefused ? refusesWrites : undefined),
   }
 }
