@@ -9,9 +9,9 @@ import { expect, test } from 'vitest'
  * left out.
  */
 const limits = {
-  'lines of the product': { limit: 52_000, goal: 39_000 },
+  'lines of the product': { limit: 51_300, goal: 39_000 },
   'lines of tests and tools': { limit: 56_500, goal: 42_000 },
-  'lines of packages/kafka': { limit: 4_950, goal: 4_200 },
+  'lines of packages/kafka': { limit: 4_800, goal: 4_200 },
   'patches of kafkajs': { limit: 6, goal: 6 },
   'words in documents': { limit: 50_000, goal: 50_000 },
 }
@@ -41,8 +41,9 @@ const measured: Record<keyof typeof limits, number> = {
   'lines of packages/kafka': linesOf(
     files.filter(file => isProduct(file) && file.startsWith('packages/kafka/')),
   ),
-  'patches of kafkajs': files.filter(file => isProduct(file) && file.startsWith('packages/kafka/patches/'))
-    .length,
+  'patches of kafkajs': [
+    ...textOf('packages/kafka/client/kafkajs.ts').matchAll(/^ {2}(patch\w+|replaceModule)\(/gm),
+  ].length,
   'words in documents': files
     .filter(file => file.endsWith('.md'))
     .reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0),
