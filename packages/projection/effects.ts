@@ -1,6 +1,14 @@
 import type { EventId, OrganizationId, Rejected } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
-import type { AreaKey } from '@tally/figures'
+import {
+  type AreaKey,
+  type CounterChanges,
+  type LockedEvent,
+  lockEvents,
+  type Write,
+  writeBatch,
+} from '@tally/figures'
+import type { Tx } from '@tally/platform'
 
 /** What a batch changed of one event, for its documents. `before` is the event's revision before the batch. */
 export type EventEffect = {
@@ -53,3 +61,59 @@ export type ShardPart<Value> = { shard: number; records: Placed<Value>[] }
 
 /** `next`: the offset to read next. No `effects`: the stored offset differed. `isForeign`: marked by this batch. */
 export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
+
+/** The events of a transaction's records: the shard in which the records of each lie, and their locked heads. */
+type LockedEvents = { shardOf: ReadonlyMap<EventId, number>; locked: Map<EventId, LockedEvent> }
+
+/**
+ * Locks the events of the records of one batch, and has the records applied that are not of a removed event
+ * (`tally events remove`); those are ignored, and counted as such.
+ */
+export function withLockedEvents<Value extends { eventId: EventId }>(
+  apply: (tx: Tx, shard: number, records: Placed<Value>[], events: LockedEvents) => Promise<Effects>,
+): (tx: Tx, shard: number, records: Placed<Value>[]) => Promise<Effects> {
+  return async (tx, shard, records) => {
+    const shardOf = new Map(records.map(({ value }) => [value.eventId, shard]))
+    const locked = await lockEvents(tx, shardOf)
+    const kept = withoutRemoved(records, locked)
+    const effects = kept.length === 0 ? noEffects() : await apply(tx, shard, kept, { shardOf, locked })
+    effects.counts.ignored = records.length - kept.length
+    return effects
+  }
+}
+
+/** Nearly always no event is removed, and the records are returned as they are. */
+export function withoutRemoved<Value extends { eventId: EventId }>(
+  records: Placed<Value>[],
+  locked: Map<EventId, LockedEvent>,
+): Placed<Value>[] {
+  if (![...locked.values()].some(({ isRemoved }) => isRemoved)) return records
+  return records.filter(({ value }) => locked.get(value.eventId)?.isRemoved !== true)
+}
+
+/**
+ * Writes orders or refunds, adds their changes to the counters, and stamps a revision on the events that they changed.
+ * Returns both. `changes` may hold an event without a changed counter: its orders changed nevertheless.
+ */
+export async function storeChanges(
+  tx: Tx,
+  { shardOf, locked }: LockedEvents,
+  { changes, writes }: { changes: Map<EventId, CounterChanges>; writes: (Write | undefined)[] },
+): Promise<{ revision: number; events: Map<EventId, EventEffect> }> {
+  // From now on the documents of these events must say that they are scattered.
+  const isNewlyScattered = (id: EventId): boolean => {
+    const head = locked.get(id)
+    return head !== undefined && head.shard !== shardOf.get(id) && !head.isScattered
+  }
+  const scattered = new Set([...changes.keys()].filter(isNewlyScattered))
+  const revision = await writeBatch(tx, { changes, scattered: [...scattered], writes })
+  const events = new Map<EventId, EventEffect>()
+  for (const [eventId, days] of changes) {
+    const areas = [...days].flatMap(([dayId, ofDay]) =>
+      [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),
+    )
+    const before = locked.get(eventId)?.revision ?? 0
+    events.set(eventId, { before, areas, event: scattered.has(eventId) })
+  }
+  return { revision, events }
+}

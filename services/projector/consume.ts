@@ -1,23 +1,41 @@
+import type { RecordType } from '@tally/contract'
 import type { DeadLetters } from '@tally/dead-letters'
 import {
+  type BatchControl,
   type Consumer,
   consumeBatches,
   describeTopics,
   type KafkaConnection,
+  partitionKey,
   partitionOf,
+  type RecordBatch,
   type TopicPartition,
 } from '@tally/kafka'
-import type { Postgres } from '@tally/platform'
+import {
+  isTransient,
+  isUnreachable,
+  type Logger,
+  oncePerMinute,
+  type Postgres,
+  partOf,
+  reasonOf,
+} from '@tally/platform'
 import {
   createGroupCommit,
+  type Effects,
   EventRoom,
   logInternal,
+  type Projected,
   type ProjectorDeps,
   projectJudged,
+  projectPieces,
+  slices,
 } from '@tally/projection'
 import type { Logs } from './logs/logs.ts'
 import { assignedPartitions } from './logs/state.ts'
-import { type OnBatchDeps, onBatch } from './onBatch.ts'
+import type { ProjectorMetrics } from './metrics.ts'
+import type { Publisher } from './publish/publisher.ts'
+import type { AsOf } from './watch/asOf.ts'
 
 type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
   kafka: KafkaConnection
@@ -115,3 +133,127 @@ export function createPartitionCheck(): PartitionCheck {
     },
   }
 }
+
+/** The size of one transaction: at most about a second of work, for which heartbeats, a stop and other batches wait. */
+const aTransaction = { records: 10_000, bytes: 8 * 1024 * 1024 }
+/** If this many records follow a batch in its partition, its documents wait for further batches. */
+const behind = 1_000
+
+type OnBatchDeps = {
+  project: ProjectorDeps
+  types: Map<string, RecordType>
+  publisher: Publisher
+  asOf: AsOf
+  metrics: ProjectorMetrics
+  troubles: Troubles
+  logger: Logger
+  crash: (error: unknown) => void
+}
+
+/**
+ * Returns the function that the consumer calls with each batch. It projects the batch in transactions of bounded size,
+ * has their documents published, and returns the offset to read next. It throws a transient error, so that the batch is
+ * read again; any other error ends the process.
+ */
+function onBatch(deps: OnBatchDeps) {
+  const { project, types, publisher, asOf, metrics, troubles, logger, crash } = deps
+  const projectSlice = (slice: RecordBatch): Promise<number> => {
+    let began = performance.now()
+    return projectPieces(project, types.get(slice.topic) as RecordType, slice, (piece, projected) => {
+      settle(piece, projected, performance.now() - began)
+      began = performance.now()
+    })
+  }
+
+  const settle = (slice: RecordBatch, { next, effects, isForeign }: Projected, tookMs: number): void => {
+    asOf.applied(slice, next)
+    if (isForeign) warnForeign(slice)
+    if (effects === undefined) return
+    const isBehind = slice.highWatermark - next >= behind
+    publisher.add(slice, effects, { isBehind })
+    // The watch counts and repeats a flush that fails.
+    if (!isBehind) void publisher.flush().catch(() => undefined)
+    report(slice, effects, tookMs)
+  }
+
+  const warnForeign = ({ topic, partition }: RecordBatch): void =>
+    logger.warn(
+      { topic, partition },
+      'records lie in another partition than the murmur2 partitioner chooses (another partitioner, or added partitions): from now on asOf is that of the partition that is furthest behind',
+    )
+
+  /** Topics with partitions whose ignored records this process has reported. */
+  const reported = new Set<string>()
+  const warnIgnored = (topic: string, partition: number): void => {
+    if (reported.has(partitionKey({ topic, partition }))) return
+    reported.add(partitionKey({ topic, partition }))
+    logger.warn(
+      { topic, partition },
+      'records of events that were removed (tally events remove) are ignored; tally_projector_records_total counts them',
+    )
+  }
+
+  const report = ({ topic, partition, from, next }: RecordBatch, effects: Effects, tookMs: number): void => {
+    const { revision } = effects
+    const counts = { ...effects.counts, rejected: effects.rejected.length }
+    for (const [outcome, count] of Object.entries(counts)) {
+      if (count > 0) metrics.records.inc({ topic, outcome }, count)
+    }
+    for (const [reason, of] of Map.groupBy(effects.rejected, ({ rejected }) => rejected.reason)) {
+      metrics.rejected.inc({ topic, reason }, of.length)
+      troubles.rejected(reason, of.length, { topic, partition, offset: of.at(-1)?.offset ?? from })
+    }
+    if (counts.ignored > 0) warnIgnored(topic, partition)
+    metrics.batches.inc({ topic })
+    metrics.batchSeconds.observe(tookMs / 1000)
+    logger.debug({ topic, partition, from, next, revision, ...counts, tookMs }, 'batch applied')
+  }
+
+  return async (batch: RecordBatch, { isStale }: BatchControl): Promise<number> => {
+    let next = batch.from
+    try {
+      for (const slice of slices(batch, aTransaction)) {
+        next = await projectSlice(slice)
+        if (next !== slice.next || isStale()) break
+      }
+      return next
+    } catch (error) {
+      if (!isTransient(error)) crash(error)
+      else {
+        metrics.failures.inc({ part: partOf(error) })
+        troubles.failed(batch, error)
+      }
+      throw error
+    }
+  }
+}
+
+type RejectedAt = TopicPartition & { offset: number }
+type Failed = TopicPartition & { reason: string }
+
+/** Logs what can come many times a second, rejected records and failed batches: one line a minute for each reason. */
+export function createTroubles(logger: Logger) {
+  const rejections = oncePerMinute<RejectedAt>((reason, count, last) =>
+    logger.warn(
+      { reason, count, last },
+      `${count === 1 ? 'a record was' : `${count} records were`} rejected (${reason}): see \`tally dead-letters list --reason ${reason}\``,
+    ),
+  )
+  const failures = oncePerMinute<Failed>((_, count, { reason, ...last }) =>
+    logger.warn(
+      { reason, count, last },
+      `${count === 1 ? 'a batch' : `${count} batches`} failed (${reason}); trying again`,
+    ),
+  )
+  return {
+    rejected: (reason: string, count: number, last: RejectedAt): void => rejections.note(reason, count, last),
+    /** A transient error; parts that do not answer are reported as outages. */
+    failed({ topic, partition }: TopicPartition, error: unknown): void {
+      if (isUnreachable(error)) return
+      const { code } = error as { code?: unknown }
+      const reason = reasonOf(error)
+      failures.note(String(code ?? reason), 1, { topic, partition, reason })
+    },
+  }
+}
+type Troubles = ReturnType<typeof createTroubles>

@@ -10,10 +10,9 @@ import {
   type ServiceDeps,
   type Settings,
 } from '@tally/platform'
-import { consume, createPartitionCheck } from './consume.ts'
+import { consume, createPartitionCheck, createTroubles } from './consume.ts'
 import { createLogs, type Logs, warnOfRetention, watchLogs } from './logs/logs.ts'
 import { type ProjectorMetrics, projectorMetrics } from './metrics.ts'
-import { createTroubles } from './onBatch.ts'
 import { createPublisher } from './publish/publisher.ts'
 import { hangsMs, openServers, type Servers } from './servers.ts'
 import { createAsOf } from './watch/asOf.ts'

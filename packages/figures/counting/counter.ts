@@ -34,6 +34,9 @@ export type ByKey<Amount extends string, Own extends OwnKey = OwnKey> = Iterable
   readonly [key: Own, row: Row<Amount>]
 >
 
+/** The rows of this counter, for what only reads them. */
+export type RowsIn<Of> = Of extends Counter<infer Amount, infer Own> ? ByKey<Amount, Own> : never
+
 type OwnKeyOf<Key extends Record<string, KeyType>> = 'text' extends Key[keyof Key] ? string : number
 
 /** Infers the names of the amounts, and the type of the own key. */

@@ -1,10 +1,10 @@
 import type { EventId, OrderStatus } from '@tally/contract'
-import { hourly } from '../hours/counter.ts'
-import { items } from '../items/counter.ts'
-import { daily } from '../kpis/counter.ts'
-import { orderBuckets } from '../orderBuckets/counter.ts'
-import { payments } from '../payments/counter.ts'
-import { type ByKey, byStatus, type Counter, type OwnKey, type Row, Rows } from './counter.ts'
+import { hourly } from '../models/hours.ts'
+import { items } from '../models/items.ts'
+import { daily } from '../models/kpis.ts'
+import { orderBuckets } from '../models/orderBuckets.ts'
+import { payments } from '../models/payments.ts'
+import { byStatus, type Counter, type OwnKey, type Row, Rows, type RowsIn } from './counter.ts'
 import { getOrInsertComputed, type OrderFacts } from './facts.ts'
 
 /** Every counter, in the order in which a batch writes them. */
@@ -21,7 +21,7 @@ type OwnKeyOf<Name extends CounterName> =
 export type AreaChanges = { [Name in CounterName]: Rows<AmountOf<Name>, OwnKeyOf<Name>> }
 
 /** Rows of a counter, for what only reads them. */
-export type RowsOf<Name extends CounterName> = ByKey<AmountOf<Name>, OwnKeyOf<Name>>
+export type RowsOf<Name extends CounterName> = RowsIn<(typeof counters)[Name]>
 
 /** The area under which all areas of a day are counted together; real ids begin at 1. */
 export const allAreas = 0

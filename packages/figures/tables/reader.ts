@@ -11,7 +11,7 @@ import {
   noStatuses,
 } from '../counting/counters.ts'
 import { getOrInsertComputed } from '../counting/facts.ts'
-import { itemsPerBlock } from '../items/counter.ts'
+import { itemsPerBlock } from '../models/items.ts'
 import { amountColumns, columnOf, ownKeyOf, statement, statusCounts } from './statement.ts'
 
 type ScannedRow = Row & { dayId: number; areaId: number; key: OwnKey }

@@ -10,9 +10,8 @@ import {
 } from '@tally/figures'
 import { nextRevision } from '@tally/offsets'
 import type { Tx } from '@tally/platform'
-import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
+import { addOutcome, type Effects, noEffects, type Placed, withLockedEvents } from '../effects.ts'
 import { applyEvent, differingField, eventContent } from '../judge/versions.ts'
-import { withLockedEvents } from './lockedEvents.ts'
 
 /** So many records are judged together: each that repeats a version may need an applied event of 5 MB. */
 const piece = 10

@@ -12,10 +12,16 @@ import {
   unknownOrder,
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
-import { addOutcome, type Effects, noEffects, type ShardPart } from '../effects.ts'
+import {
+  addOutcome,
+  type Effects,
+  noEffects,
+  type ShardPart,
+  storeChanges,
+  withoutRemoved,
+} from '../effects.ts'
 import { applyOrder, differingField, isNewer, judgeRepeat, orderContent } from '../judge/versions.ts'
 import { type Admit, createAdmission } from './admission.ts'
-import { storeChanges, withoutRemoved } from './lockedEvents.ts'
 import type { EventRoom } from './room.ts'
 
 /**

@@ -11,9 +11,15 @@ import {
   storeRefunds,
   unknownOrder,
 } from '@tally/figures'
-import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
+import {
+  addOutcome,
+  type Effects,
+  noEffects,
+  type Placed,
+  storeChanges,
+  withLockedEvents,
+} from '../effects.ts'
 import { applyRefund, applyRefundsToOrder, differingField, refundContent } from '../judge/versions.ts'
-import { storeChanges, withLockedEvents } from './lockedEvents.ts'
 
 /** Applies the refunds of a batch; one before its order is parked. Only a refund's last winner changes sums. */
 export const applyRefunds = withLockedEvents<Refund>(

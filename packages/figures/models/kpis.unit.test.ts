@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { composeKpis, composeTrendPoint, noSales, trendDays } from './document.ts'
+import { composeKpis, composeTrendPoint, noSales, trendDays } from './kpis.ts'
 
 test('without orders every number is 0', () => {
   expect(noSales).toEqual({

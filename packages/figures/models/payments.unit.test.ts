@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { composePayments } from './document.ts'
+import { composePayments } from './payments.ts'
 
 const row = (orders: number, totalCents: number, salesCents: number) => ({
   orders,

@@ -10,7 +10,7 @@ import type { Row } from '../counting/counter.ts'
 import { addChanges, type CounterChanges } from '../counting/counters.ts'
 import { unknownOrder } from '../counting/facts.ts'
 import { hourIn } from '../time.ts'
-import { composeHours } from './document.ts'
+import { composeHours } from './hours.ts'
 
 const bucket = (time: string) => Date.parse(`2026-09-04T${time}:00Z`) as EpochMs
 const inUtc = hourIn('UTC')

@@ -1,5 +1,32 @@
 import { type Event, type ItemCount, type TopItem, toEuros } from '@tally/contract'
-import type { RowsOf } from '../counting/counters.ts'
+import { counter, type RowsIn } from '../counting/counter.ts'
+
+/** Menu items per row: row `block` has ids 16 × block to 16 × block + 15. */
+export const itemsPerBlock = 16
+
+/** Confirmed orders by menu item, before refunds and apart from them; the ids of a menu are close together. */
+export const items = counter({
+  table: 'item_counters',
+  key: { day_id: 'int', area_id: 'int', item: 'int' },
+  amounts: {
+    orders: 'bigint',
+    quantity: 'bigint',
+    grossCents: 'bigint',
+    refundedQuantity: 'bigint',
+    refundedCents: 'bigint',
+  },
+  blocks: { size: itemsPerBlock, seldom: ['refundedQuantity', 'refundedCents'] },
+  count(rows, facts, sign) {
+    for (const { menuItemId, quantity, grossCents, refundedQuantity, refundedCents } of facts.items) {
+      const item = rows.at(menuItemId)
+      item.orders += sign
+      item.quantity += sign * quantity
+      item.grossCents += sign * grossCents
+      item.refundedQuantity += sign * refundedQuantity
+      item.refundedCents += sign * refundedCents
+    }
+  },
+})
 
 /** The figures of one menu item: a tuple, because the documents of a large menu consist of little else. */
 export type ItemFigures = [
@@ -14,7 +41,7 @@ export type ItemFigures = [
 export type ItemsDocument = ItemFigures[]
 
 /** Items that at least one confirmed order has, net of refunds (docs/records.md, Counting). */
-export function composeItems(rows: RowsOf<'items'>): ItemsDocument {
+export function composeItems(rows: RowsIn<typeof items>): ItemsDocument {
   return [...rows]
     .filter(([, { orders }]) => orders > 0)
     .sort(([one], [other]) => one - other)

@@ -1,7 +1,7 @@
 import { anEvent } from '@tally/testkit/records/decoded'
 import { burger, chips } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import { composeItems, itemCounts, topItems } from './document.ts'
+import { composeItems, itemCounts, topItems } from './items.ts'
 
 const totals = (
   menuItemId: number,
