@@ -22,6 +22,14 @@ export type Published = {
   events: { eventId: EventId; shard: number; revision: number }[]
 }
 
+/**
+ * What Redis lacks of an event: everything (`whole`), or the documents of some (day, area), and possibly the event's
+ * record, that changed from revision `since` to revision `to`. `areas` is by `areaOf`.
+ */
+export type Unpublished =
+  | { whole: true }
+  | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
+
 export type PublishDeps = {
   db: Postgres
   redis: ReadModelRedis
@@ -226,14 +234,6 @@ export function createEpochs(
     },
   }
 }
-
-/**
- * What Redis lacks of an event: everything (`whole`), or the documents of some (day, area), and possibly the event's
- * record, that changed from revision `since` to revision `to`. `areas` is by `areaOf`.
- */
-export type Unpublished =
-  | { whole: true }
-  | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
 
 export const areaOf = (dayId: number, areaId: number): string => `${dayId}:${areaId}`
 

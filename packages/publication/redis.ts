@@ -25,6 +25,8 @@ export function redisKeys(prefix: string, quietMs: number) {
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
   }
 }
+export type RedisKeys = ReturnType<typeof redisKeys>
+
 /** The value of an event's field `complete`: missing documents are empty. A new kind of document needs a new value. */
 export const complete = '2'
 
@@ -34,8 +36,6 @@ export const asOfField = (topic: string) => `as-of:${topic}`
 export const publishedField = (topic: string) => `published:${topic}`
 /** Field of a shard's hash: the highest published revision of an event; an event's hash below it went back. */
 export const eventRevisionField = (id: EventId) => `revision:${id}`
-
-export type RedisKeys = ReturnType<typeof redisKeys>
 
 /** Texts of fields of a hash; null for a missing one. */
 export type Texts = (string | null)[]

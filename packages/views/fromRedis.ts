@@ -19,6 +19,27 @@ import {
 } from '@tally/publication'
 import DataLoader from 'dataloader'
 
+/** An event at one revision. */
+export type Head = { eventId: EventId; revision: number; event: StoredEvent }
+
+/** What is enough of it to tell whether remembered answers still hold. */
+export type KnownHead = Omit<Head, 'event'> & { event: { shard: number; isScattered?: true | undefined } }
+
+/** Documents by name, as JSON; an empty text is a document without orders. */
+export type DocumentTexts = Map<DocumentName, string>
+
+/** Which documents of an event at a revision are still needed to compose the answer. */
+export type Needs = (event: StoredEvent, revision: number) => DocumentName[]
+
+/** The result of a read: the event, the needed documents, and the watermark up to which they are complete. */
+export type Read = Omit<ReadVersion, 'revision'> & { head: Head; documents: DocumentTexts }
+
+/** A read without the event's record and documents. */
+export type KnownRead = Pick<Read, 'asOfMs' | 'epochs'> & { head: KnownHead }
+
+/** The hash of a shard and, read after it, the version of one of its events. */
+export type Seen = { shard: number; hash: ShardHash; version: EventVersion }
+
 /**
  * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark
  * claims, because a key in Redis went back (a failover, a restored key) or Postgres lost commits.
@@ -192,27 +213,6 @@ export function createTexts(redis: ReadModelRedis): TextReads {
   // Whether it is a cluster is not known before Redis has answered.
   return (key, ...names) => (redis.isCluster ? redis.hmget(key, ...names) : ofNode.load({ key, names }))
 }
-
-/** An event at one revision. */
-export type Head = { eventId: EventId; revision: number; event: StoredEvent }
-
-/** What is enough of it to tell whether remembered answers still hold. */
-export type KnownHead = Omit<Head, 'event'> & { event: { shard: number; isScattered?: true | undefined } }
-
-/** Documents by name, as JSON; an empty text is a document without orders. */
-export type DocumentTexts = Map<DocumentName, string>
-
-/** Which documents of an event at a revision are still needed to compose the answer. */
-export type Needs = (event: StoredEvent, revision: number) => DocumentName[]
-
-/** The result of a read: the event, the needed documents, and the watermark up to which they are complete. */
-export type Read = Omit<ReadVersion, 'revision'> & { head: Head; documents: DocumentTexts }
-
-/** A read without the event's record and documents. */
-export type KnownRead = Pick<Read, 'asOfMs' | 'epochs'> & { head: KnownHead }
-
-/** The hash of a shard and, read after it, the version of one of its events. */
-export type Seen = { shard: number; hash: ShardHash; version: EventVersion }
 
 /** A read of an event that has not changed since `head` was read, and of which no document is needed. */
 export const remembered = <Known extends KnownHead>(

@@ -228,12 +228,12 @@ function onBatch(deps: OnBatchDeps) {
   }
 }
 
-type RejectedAt = TopicPartition & { offset: number }
+type LastRejected = TopicPartition & { offset: number }
 type Failed = TopicPartition & { reason: string }
 
 /** Logs what can come many times a second, rejected records and failed batches: one line a minute for each reason. */
 export function createTroubles(logger: Logger) {
-  const rejections = oncePerMinute<RejectedAt>((reason, count, last) =>
+  const rejections = oncePerMinute<LastRejected>((reason, count, last) =>
     logger.warn(
       { reason, count, last },
       `${count === 1 ? 'a record was' : `${count} records were`} rejected (${reason}): see \`tally dead-letters list --reason ${reason}\``,
@@ -246,7 +246,8 @@ export function createTroubles(logger: Logger) {
     ),
   )
   return {
-    rejected: (reason: string, count: number, last: RejectedAt): void => rejections.note(reason, count, last),
+    rejected: (reason: string, count: number, last: LastRejected): void =>
+      rejections.note(reason, count, last),
     /** A transient error; parts that do not answer are reported as outages. */
     failed({ topic, partition }: TopicPartition, error: unknown): void {
       if (isUnreachable(error)) return

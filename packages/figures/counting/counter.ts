@@ -11,8 +11,8 @@ export type OwnKey = number | string
 
 /**
  * A counter of orders: a table with a row per event, day, area and, in most, a key of its own. This is all that is said
- * of it by hand. Its SQL (packages/figures/tables), its repair (packages/repair/count) and their tests follow
- * from it; the column of an amount is its name in snake case.
+ * of it by hand. Its SQL (packages/figures/tables), its repair (packages/repair/recount.ts) and their tests follow from
+ * it; the column of an amount is its name in snake case.
  */
 export type Counter<Amount extends string = string, Own extends OwnKey = OwnKey> = {
   readonly table: string

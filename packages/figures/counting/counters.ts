@@ -28,9 +28,6 @@ export const allAreas = 0
 
 export type AreaKey = { eventId: EventId; dayId: number; areaId: number }
 
-/** Orders by status. */
-type StatusCounts = Record<OrderStatus, number>
-
 /** Counter changes of one event: day → area (or all areas) → changes. An empty map changes nothing. */
 export type CounterChanges = Map<number, Map<number, AreaChanges>>
 
@@ -102,4 +99,4 @@ export const zeros = Object.fromEntries(
 ) as Record<CounterName, () => Row>
 
 /** No order of any status. */
-export const noStatuses = (): StatusCounts => byStatus(0)
+export const noStatuses = (): Record<OrderStatus, number> => byStatus(0)

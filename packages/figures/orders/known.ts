@@ -30,6 +30,10 @@ type StoredOrder = [
 /** Orders by event and id. */
 type AskedOrders = ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>
 
+/** The columns of an order that counting needs. */
+export const countedColumns = sql`
+order_id, version, status, day_id, area_id, ordered_at, payment_method, total_cents, lines, refunded_cents, refunded_lines`
+
 /**
  * The columns of those of these orders of which something is stored, as the relation `stored`. Postgres searches the
  * primary key for each, event by event, so that neighbours in the index follow each other. The ids of an event are one
@@ -54,10 +58,6 @@ cross join lateral (
   offset 0
 ) as stored`
 
-const knownColumns = sql`
-order_id, refunded_cents, refunded_lines, version, status, day_id, area_id, ordered_at, payment_method,
-total_cents, lines`
-
 /**
  * Returns what is known of those of these orders (the keys of each event's map) of which something is stored: the order
  * or its refunds. A row is one JSON text: pg takes longer for each of eleven columns than JSON.parse for all. Throws a
@@ -74,7 +74,7 @@ from (
     ',', '"' || asked.event_id || '"', to_json(stored.order_id), refunded_cents, coalesce(refunded_lines::text, 'null'),
     version, '"' || status || '"', day_id, area_id, ordered_at, to_json(payment_method), total_cents, lines
   ) || ']' as stored
-  from ${storedOf(asked, knownColumns)}
+  from ${storedOf(asked, countedColumns)}
 ) as known`.execute(tx)
   const known = new Map<EventId, Map<OrderId, KnownOrder>>()
   for (const { stored } of rows) {
@@ -105,10 +105,6 @@ function knownOrder(stored: StoredOrder): KnownOrder {
     refunds: refundedLines === null ? noRefunds : { amount, lines: refundedLines },
   }
 }
-
-/** The columns of an order that counting needs. */
-export const countedColumns = sql`
-order_id, version, status, day_id, area_id, ordered_at, payment_method, total_cents, lines, refunded_cents, refunded_lines`
 
 /** The order's own columns. Version 0: only refunds have arrived, and the others are null. */
 type CountedColumns = {

@@ -16,17 +16,6 @@ import { applyEvent, differingField, eventContent } from '../judge/versions.ts'
 /** So many records are judged together: each that repeats a version may need an applied event of 5 MB. */
 const piece = 10
 
-/** The applied records of the events of which a record repeats the version: only those are compared. */
-async function readRepeated(
-  tx: Tx,
-  records: Placed<Event>[],
-  known: ReadonlyMap<EventId, KnownEvent>,
-): Promise<ReadonlyMap<EventId, Event>> {
-  const repeats = records.filter(({ value }) => value.version === known.get(value.eventId)?.version)
-  if (repeats.length === 0) return new Map()
-  return readAppliedEvents(tx, [...new Set(repeats.map(({ value }) => value.eventId))])
-}
-
 /** Applies a batch's event records; after a change of the time zone all documents of the event are composed again. */
 export const applyEvents = withLockedEvents<Event>(
   async (tx, shard, records, { locked }): Promise<Effects> => {
@@ -68,3 +57,14 @@ export const applyEvents = withLockedEvents<Event>(
     return { ...effects, revision }
   },
 )
+
+/** The applied records of the events of which a record repeats the version: only those are compared. */
+async function readRepeated(
+  tx: Tx,
+  records: Placed<Event>[],
+  known: ReadonlyMap<EventId, KnownEvent>,
+): Promise<ReadonlyMap<EventId, Event>> {
+  const repeats = records.filter(({ value }) => value.version === known.get(value.eventId)?.version)
+  if (repeats.length === 0) return new Map()
+  return readAppliedEvents(tx, [...new Set(repeats.map(({ value }) => value.eventId))])
+}

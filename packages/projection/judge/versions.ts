@@ -20,6 +20,15 @@ import {
 /** The outcome of a record that replaces the whole entity. */
 type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' } | Rejected
 
+/**
+ * What a valid record does to what was known; the fourth outcome, rejected, is in the contract. `duplicate`: a repeat
+ * or an old version; it changes nothing. `parked`: stored, and counts as soon as what it waits for arrives.
+ */
+export type Outcome<Known> =
+  | { outcome: 'applied'; next: Known; changes: FactChange[] }
+  | { outcome: 'parked'; next: Known; waitsFor: 'order' }
+  | { outcome: 'duplicate' }
+
 /** The highest version of an entity wins (docs/records.md, Which record wins). */
 export function applyVersion<Value extends { version: number }>(
   known: { version: number } | undefined,
@@ -30,12 +39,39 @@ export function applyVersion<Value extends { version: number }>(
   return judgeRepeat(known, record, differsIn)
 }
 
-/** An organization has no rule besides. */
+/** Whether a version of an entity replaces the known one. */
+export function isNewer(known: { version: number } | undefined, record: { version: number }): boolean {
+  return known === undefined || record.version > known.version
+}
+
+/** Returns the first field in which a record differs from the applied one of its version; undefined for a repeat. */
+export type DiffersIn = () => string | undefined
+
+/**
+ * The outcome of a record that is not newer than the applied one: a repeat or an old version is a duplicate, and a
+ * record that says something else under the applied version a contradiction. `differsIn` returns the first field in
+ * which they differ; it is called only if the versions are equal.
+ */
+export function judgeRepeat(
+  applied: { version: number },
+  record: { version: number },
+  differsIn: DiffersIn,
+): { outcome: 'duplicate' } | Rejected {
+  const field = record.version < applied.version ? undefined : differsIn()
+  if (field === undefined) return { outcome: 'duplicate' }
+  return {
+    outcome: 'rejected',
+    reason: 'contradiction',
+    message: `${field}: another record with this id and version was applied before and says something else here. Use a higher version for each change, and numbers of orders that are unique within the event`,
+  }
+}
+
+/** An organization has no further rule. */
 export const applyOrganization = applyVersion<Organization>
 
 /**
- * The highest version of an event wins; a record that names another organization than the first one applied
- * is rejected, whatever its version (docs/records.md, Event).
+ * As `applyVersion`; a record that names another organization than the first one applied is rejected, whatever its
+ * version (docs/records.md, Event).
  */
 export function applyEvent(
   known: Pick<Event, 'version' | 'organizationId'> | undefined,
@@ -63,8 +99,8 @@ export function applyOrder<Counted extends CountedOrder>(
 }
 
 /**
- * The highest version of a refund wins; a record that names another order than the first one applied is rejected,
- * whatever its version (docs/records.md, Refund).
+ * As `applyVersion`; a record that names another order than the first one applied is rejected, whatever its version
+ * (docs/records.md, Refund).
  */
 export function applyRefund(
   known: Pick<Refund, 'version' | 'orderId'> | undefined,
@@ -94,15 +130,6 @@ export function applyRefundsToOrder<Counted extends CountedOrder>(
   if (next.order === undefined) return { outcome: 'parked', next, waitsFor: 'order' }
   return { outcome: 'applied', next, changes: difference(factsOf(known), factsOf(next)) }
 }
-
-/**
- * What a valid record does to what was known; the fourth outcome, rejected, is in the contract. `duplicate`: a repeat
- * or an old version; it changes nothing. `parked`: stored, and counts as soon as what it waits for arrives.
- */
-export type Outcome<Known> =
-  | { outcome: 'applied'; next: Known; changes: FactChange[] }
-  | { outcome: 'parked'; next: Known; waitsFor: 'order' }
-  | { outcome: 'duplicate' }
 
 /**
  * What a record says besides its ids and its version, in the form in which two records are compared: ids, numbers and
@@ -154,30 +181,3 @@ function differ(applied: unknown, said: unknown): boolean {
 
 const areDifferentLists = (applied: unknown[], said: unknown[]): boolean =>
   applied.length !== said.length || said.some((entry, index) => differ(applied[index], entry))
-
-/** Whether a version of an entity replaces the known one: the highest wins (docs/records.md, Which record wins). */
-export function isNewer(known: { version: number } | undefined, record: { version: number }): boolean {
-  return known === undefined || record.version > known.version
-}
-
-/** Returns the first field in which a record differs from the applied one of its version; undefined for a repeat. */
-export type DiffersIn = () => string | undefined
-
-/**
- * The outcome of a record that is not newer than the applied one: a repeat or an old version is a duplicate, and a
- * record that says something else under the applied version a contradiction. `differsIn` returns the first field in
- * which they differ; it is called only if the versions are equal.
- */
-export function judgeRepeat(
-  applied: { version: number },
-  record: { version: number },
-  differsIn: DiffersIn,
-): { outcome: 'duplicate' } | Rejected {
-  const field = record.version < applied.version ? undefined : differsIn()
-  if (field === undefined) return { outcome: 'duplicate' }
-  return {
-    outcome: 'rejected',
-    reason: 'contradiction',
-    message: `${field}: another record with this id and version was applied before and says something else here. Use a higher version for each change, and numbers of orders that are unique within the event`,
-  }
-}

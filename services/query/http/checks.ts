@@ -48,7 +48,8 @@ export type Parsed =
   { params: unknown; query: unknown; ignored?: string } | { errors: ParameterError[] }
 
 const rememberedTargets = 5_000
-const longestRemembered = 300
+/** Characters of a request target that is remembered. */
+export const longestRemembered = 300
 
 /** A token of HTTP (RFC 9110, 5.6.2), so that a list of names stays one, and shorter than a key's secret. */
 const ignoredName = /^[\w!#$%&'*+.^`|~-]{1,40}$/
@@ -73,7 +74,7 @@ export function createParameters() {
 }
 
 function parseWith({ params, query }: Endpoint, request: FastifyRequest): Parsed {
-  // The query is text: app.ts disables fastify's parser.
+  // The query is text: server.ts disables fastify's parser.
   const given = { params: request.params, query: parseQuery(request.query as string) }
   const [ofPath, ofQuery] = [params.safeParse(given.params), query.safeParse(given.query)]
   if (!ofPath.success || !ofQuery.success)

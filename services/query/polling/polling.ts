@@ -6,7 +6,7 @@ import type { ShardHash } from '@tally/publication'
 import type { Seen } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 import { type Answer, createMessages, linesOf, ownText } from '../http/answer.ts'
-import { tokenOf } from '../http/checks.ts'
+import { longestRemembered, tokenOf } from '../http/checks.ts'
 import type { Cors } from '../http/cors.ts'
 import type { OnAnswered } from '../http/metrics.ts'
 import { newRequestId } from '../http/server.ts'
@@ -24,7 +24,6 @@ import type { ReadRequest } from './plainRequest.ts'
  * views/question.ts, as the same text.
  */
 const keptText = 64 * 1024 * 1024
-const longestTarget = 300
 
 /** The last answer to a request target, and how to read it again. Only the event's organization ever gets one. */
 type Kept = {
@@ -176,7 +175,7 @@ export function createPolling({
       return true
     },
     keep({ url = '', method }, kept) {
-      if (url.length <= longestTarget && method === 'GET') put(url, kept)
+      if (url.length <= longestRemembered && method === 'GET') put(url, kept)
     },
   }
 }

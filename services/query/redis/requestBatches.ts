@@ -81,34 +81,6 @@ const mostLate = 2
 /** Of how many organizations and events the keys are kept; what is evicted and asked for again is made again. */
 const keptKeys = 20_000
 
-/** What has hung for two batches answers none of the others either. */
-function failAll(unanswered: Set<Batch>): void {
-  for (const batch of unanswered) fail(batch, tooSlow())
-  unanswered.clear()
-}
-
-/** What batches ask Redis about, made once. */
-function createAsked(keys: AskDeps['keys']) {
-  const organizations = new LRUCache<OrganizationId, AskedOrganization>({
-    max: keptKeys,
-    memoMethod: id =>
-      new AskedOrganization(id, { window: keys.window(id), organization: keys.organization(id) }),
-  })
-  const shards = new Map<number, AskedShard>()
-  const shardOf = (shard: number) =>
-    getOrInsertComputed(shards, shard, () => new AskedShard(shard, keys.shard(shard)))
-  const events = new LRUCache<EventId, AskedEvent>({ max: keptKeys })
-  const eventOf = (id: EventId, shard: number): AskedEvent => {
-    const known = events.get(id)
-    // An event that was lost may come back through another shard.
-    if (known?.shard.number === shard) return known
-    const event = new AskedEvent(id, shardOf(shard), { key: keys.event(id), field: eventRevisionField(id) })
-    events.set(id, event)
-    return event
-  }
-  return { organizations, eventOf }
-}
-
 /**
  * Requests join one batch until it goes out: as soon as all requests that have arrived have joined it, or 32 polls
  * have, unless two batches are unanswered. A batch of fewer than 32 requests waits even for one unanswered batch, but
@@ -206,4 +178,32 @@ export function createRequestBatches(
     shard: (shard, id) => joinShard(current(), eventOf(id, shard)),
     event: (id, shard) => joinEvent(current(), eventOf(id, shard)),
   }
+}
+
+/** What has hung for two batches answers none of the others either. */
+function failAll(unanswered: Set<Batch>): void {
+  for (const batch of unanswered) fail(batch, tooSlow())
+  unanswered.clear()
+}
+
+/** What batches ask Redis about, made once. */
+function createAsked(keys: AskDeps['keys']) {
+  const organizations = new LRUCache<OrganizationId, AskedOrganization>({
+    max: keptKeys,
+    memoMethod: id =>
+      new AskedOrganization(id, { window: keys.window(id), organization: keys.organization(id) }),
+  })
+  const shards = new Map<number, AskedShard>()
+  const shardOf = (shard: number) =>
+    getOrInsertComputed(shards, shard, () => new AskedShard(shard, keys.shard(shard)))
+  const events = new LRUCache<EventId, AskedEvent>({ max: keptKeys })
+  const eventOf = (id: EventId, shard: number): AskedEvent => {
+    const known = events.get(id)
+    // An event that was lost may come back through another shard.
+    if (known?.shard.number === shard) return known
+    const event = new AskedEvent(id, shardOf(shard), { key: keys.event(id), field: eventRevisionField(id) })
+    events.set(id, event)
+    return event
+  }
+  return { organizations, eventOf }
 }

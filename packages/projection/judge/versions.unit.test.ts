@@ -2,21 +2,22 @@ import { type Event, type Organization, organization } from '@tally/contract'
 import { anEvent } from '@tally/testkit/records/decoded'
 import * as records from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import * as versioned from './versions.ts'
-import { differingField, eventContent, organizationContent } from './versions.ts'
+import * as versions from './versions.ts'
 
 const applyOrganization = (known: Organization | undefined, record: Organization) =>
-  versioned.applyOrganization(
+  versions.applyOrganization(
     known,
     record,
-    () => known && differingField(organizationContent(known), organizationContent(record)),
+    () =>
+      known &&
+      versions.differingField(versions.organizationContent(known), versions.organizationContent(record)),
   )
 
 const applyEvent = (known: Event | undefined, record: Event) =>
-  versioned.applyEvent(
+  versions.applyEvent(
     known,
     record,
-    () => known && differingField(eventContent(known), eventContent(record)),
+    () => known && versions.differingField(versions.eventContent(known), versions.eventContent(record)),
   )
 
 const anOrganization = (version: number, name = 'Pro Loco') =>
