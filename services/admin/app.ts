@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import helmet from '@fastify/helmet'
 import { bareRefusals, secure, serverOptions } from '@tally/platform'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import helmet from 'helmet'
 import { accountPages } from './account/pages.ts'
 import { auditPages } from './audit/page.ts'
 import { dayPages } from './day/pages.ts'
@@ -61,6 +63,21 @@ const contentSecurityPolicy = {
   },
 }
 
+/** The headers that helmet sets, the same on every answer: to make them for each took an eighth of a page's time. */
+function securityHeaders(): Map<string, string> {
+  const answer = new ServerResponse(new IncomingMessage(new Socket()))
+  const setHeaders = helmet({
+    contentSecurityPolicy,
+    // With `no-referrer` the Origin of a form would be `null`.
+    referrerPolicy: { policy: 'same-origin' },
+    strictTransportSecurity: { includeSubDomains: false },
+  })
+  setHeaders(answer.req, answer, error => {
+    if (error) throw error
+  })
+  return new Map(answer.getHeaderNames().map(name => [name, String(answer.getHeader(name))]))
+}
+
 /** Builds the administration area as a fastify app that is not listening yet; it opens nothing itself. */
 export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   const app = fastify({
@@ -83,11 +100,10 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   registerErrors(app)
   // First, because error pages read cookies and need the headers too.
   await app.register(cookie)
-  await app.register(helmet, {
-    contentSecurityPolicy,
-    // With `no-referrer` the Origin of a form would be `null`.
-    referrerPolicy: { policy: 'same-origin' },
-    strictTransportSecurity: { includeSubDomains: false },
+  const headers = securityHeaders()
+  app.addHook('onRequest', (_, reply, done) => {
+    reply.raw.setHeaders(headers)
+    done()
   })
   const checkProxy = watchProxies(deps.logger)
   app.addHook('onRequest', async request => {
