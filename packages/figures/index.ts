@@ -16,6 +16,7 @@ export * from './orders/known.ts'
 export * from './orders/reader.ts'
 export * from './orders/scan.ts'
 export {
+  type OrderParts,
   type OrderRefunds,
   type OrderTable,
   storeNewOrders,

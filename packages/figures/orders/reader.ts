@@ -4,7 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { allAreas } from '../counting/counters.ts'
 import { statement, statusColumns } from '../tables/statement.ts'
 import { orderBucketMs } from '../time.ts'
-import { type AnsweredRow, columnsBut, toAnswer } from './table.ts'
+import { type AnsweredRow, columnsBut, type OrderParts, toAnswer } from './table.ts'
 
 const withoutLines = statement(`${columnsBut('event_id', 'version', 'lines')}, refunded_cents`)()
 
@@ -18,7 +18,7 @@ export async function readStoredOrder(
 select ${withoutLines}, lines from orders where event_id = ${eventId} and order_id = ${orderId} and version > 0`.execute(
     db,
   )
-  return rows[0] && toAnswer(rows[0])
+  return rows[0] && toAnswer(rows[0]).join('')
 }
 
 /**
@@ -30,7 +30,7 @@ select ${withoutLines}, lines from orders where event_id = ${eventId} and order_
 const deepOffset = 1_000
 
 /** Orders as the JSON of the API. With too many bytes of lines only these: of the page, and of its largest order. */
-type OrderPage = { orders: string[] } | { orders: undefined; bytes: number; largest: number }
+type OrderPage = { orders: OrderParts[] } | { orders: undefined; bytes: number; largest: number }
 
 export type PageAsked = {
   offset: number

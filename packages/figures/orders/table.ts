@@ -115,8 +115,11 @@ function linesAsAnswered({ items }: Order): string {
 /** What `toAnswer` takes of a row, without the columns of its key that the answer does not have. */
 export type AnsweredRow = Omit<OwnColumns, 'event_id' | 'version'> & { refunded_cents: number }
 
+/** The JSON of an order in parts, of which one may be megabytes. */
+export type OrderParts = readonly string[]
+
 /** The JSON of an order (docs/api.md, Fields); its lines are stored in the form of the answer. */
-export function toAnswer(row: AnsweredRow): string {
+export function toAnswer(row: AnsweredRow): OrderParts {
   const order = {
     id: row.order_id,
     displayOrderNumber: row.display_number,
@@ -131,7 +134,7 @@ export function toAnswer(row: AnsweredRow): string {
     isTakeaway: row.takeaway,
     tableNumber: row.table_number,
   } satisfies Omit<OrderAnswer, 'items'>
-  return `${JSON.stringify(order).slice(0, -1)},"items":${row.lines}}`
+  return [`${JSON.stringify(order).slice(0, -1)},"items":`, row.lines, '}']
 }
 
 declare module '@tally/platform/database' {

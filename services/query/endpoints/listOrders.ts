@@ -1,5 +1,5 @@
-import { countOrders, readOrderPage } from '@tally/figures'
-import { composeList, composeText } from '../http/answer.ts'
+import { countOrders, type OrderParts, readOrderPage } from '@tally/figures'
+import { composeList } from '../http/answer.ts'
 import { RequestProblem } from '../http/problems.ts'
 import { hasArea, hasDay } from '../views/question.ts'
 import type { Handler } from './handler.ts'
@@ -11,7 +11,7 @@ import { answerFromOrders, ifListed } from './orders.ts'
  * held others up for 70 ms.
  */
 const maxPageBytes = 5 * 1_024 * 1_024
-/** Pages above this are composed one at a time: each takes about five times its size while it is composed. */
+/** Pages above this are composed one at a time: each takes about four times its size while it is composed. */
 const usualBytes = 1_024 * 1_024
 
 const tooLarge = (fitting: number) =>
@@ -35,8 +35,8 @@ export const listOrders: Handler<'listOrders'> = {
         const totalCount = await countOrders(snapshot, filter)
         const offset = (page - 1) * pageSize
         const pagination = { page, pageSize, totalCount, totalPages: Math.ceil(totalCount / pageSize) }
-        const compose = (orders: string[]) => ({
-          ...composeText(`[${orders.join(',')}]`, pagination),
+        const compose = async (orders: OrderParts[]) => ({
+          ...(await composeList(orders, pagination)),
           pagination,
         })
         if (offset >= totalCount) return compose([])
@@ -49,7 +49,7 @@ export const listOrders: Handler<'listOrders'> = {
         return readers.largePages.enter(asked.key.organizationId, async () => {
           const { orders } = await read(bytes)
           if (orders === undefined) throw new Error('a page of orders grew within one snapshot')
-          return { ...(await composeList(orders, pagination)), pagination }
+          return compose(orders)
         })
       },
     })

@@ -87,7 +87,7 @@ export function createAnswerRequest(deps: RequestDeps) {
       const ifNoneMatch = request.headers['if-none-match']
       const message = messageOf(answer, answer.asOfMs, decision, { requestId: request.id, ifNoneMatch })
       if (ignored !== undefined) message.headers += `Tally-Ignored: ${ignored}\r\n`
-      if (!unread.reserve(request.raw.socket, message.body.length, key.organizationId)) throw unavailable()
+      if (!unread.reserve(request.raw.socket, message.bytes, key.organizationId)) throw unavailable()
       reply.hijack()
       sendMessage(reply.raw, message)
       onAnswered(name, request, message.status)

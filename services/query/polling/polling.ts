@@ -122,7 +122,7 @@ export function createPolling({
     try {
       const sent = { requestId: newRequestId(), ifNoneMatch: headers['if-none-match'] }
       message = messageOf(answer, asOfMs, decision, sent)
-      if (!unread.reserve(exchange.socket, message.body.length, poll.organizationId)) message = undefined
+      if (!unread.reserve(exchange.socket, message.bytes, poll.organizationId)) message = undefined
     } catch {}
     // For fastify it fails in the same way, and it tells this client; the other polls of the batch are answered.
     if (message === undefined) return exchange.leave({ beganAt, decision, isUnread: false })
