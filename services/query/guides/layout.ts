@@ -96,15 +96,9 @@ const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${has
 /** HTML of a text, not for an attribute. */
 export const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** Answers with a page of the documentation, all in one look; `body` is HTML. */
-export function sendPage(
-  reply: FastifyReply,
-  { title, body, layout = '' }: { title: string; body: string; layout?: string },
-): FastifyReply {
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('Content-Security-Policy', policy)
-    .send(`<!doctype html>
+/** The bytes of a page of the documentation, all in one look; `body` is HTML. */
+export const pageOf = ({ title, body, layout = '' }: { title: string; body: string; layout?: string }) =>
+  Buffer.from(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -117,7 +111,10 @@ ${body}</main>
 <script>${script}</script>
 </html>
 `)
-}
+
+/** Answers with such a page. */
+export const sendPage = (reply: FastifyReply, page: Buffer): FastifyReply =>
+  reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).send(page)
 
 /** Returns a function that makes a result when it is first called, and gives it again. */
 export function once<Result>(make: () => Result): () => Result {

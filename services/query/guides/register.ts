@@ -3,7 +3,7 @@ import { openApiDocument, type ProblemType, problemTypes } from '@tally/contract
 import type { FastifyInstance } from 'fastify'
 import { clientFile, clientPackage } from './clientPackage.ts'
 import { listGuides, llmsText, readRecipes } from './guides.ts'
-import { type Guide, guideBody, once, sendPage } from './layout.ts'
+import { type Guide, guideBody, once, pageOf, sendPage } from './layout.ts'
 import { referenceBody } from './referenceBody.ts'
 
 /**
@@ -14,11 +14,12 @@ import { referenceBody } from './referenceBody.ts'
  * be ready.
  */
 export function registerReference(app: FastifyInstance, contact: string | undefined): void {
-  const json = once(() => JSON.stringify(openApiDocument(contact)))
-  const body = once(() => referenceBody(JSON.parse(json())))
+  const json = once(() => Buffer.from(JSON.stringify(openApiDocument(contact))))
+  const page = once(() =>
+    pageOf({ title: 'Reference', body: referenceBody(JSON.parse(json().toString())), layout: 'reference' }),
+  )
   app.get('/api/v1/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(json()))
-  for (const path of ['/docs', '/docs/'])
-    app.get(path, (_, reply) => sendPage(reply, { title: 'Reference', body: body(), layout: 'reference' }))
+  for (const path of ['/docs', '/docs/']) app.get(path, (_, reply) => sendPage(reply, page()))
   registerGuides(app)
 }
 
@@ -44,10 +45,11 @@ function registerGuides(app: FastifyInstance): void {
 }
 
 function showGuide(app: FastifyInstance, path: string, read: () => Guide): void {
-  app.get(path, (_, reply) => {
+  const page = once(() => {
     const guide = read()
-    return sendPage(reply, { title: guide.title, body: guideBody(guide), layout: 'guide' })
+    return pageOf({ title: guide.title, body: guideBody(guide), layout: 'guide' })
   })
+  app.get(path, (_, reply) => sendPage(reply, page()))
 }
 
 function sendText(app: FastifyInstance, path: string, type: string, read: () => string): void {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { splitTarget } from '../http/encoding.ts'
-import { sendPage } from './layout.ts'
+import { pageOf, sendPage } from './layout.ts'
 
 /**
  * Greets a browser that opens the API's address, and says how old the figures are: `ages` returns those of the shards'
@@ -16,7 +16,7 @@ export function welcome(
   // On Node's answer, where CORS may have put `Vary: Origin`.
   reply.raw.appendHeader('Vary', 'Accept')
   if (!prefersHtml(headers.accept)) return false
-  sendPage(reply, { title: 'Welcome', body: bodyWith(statusOf(ages())) })
+  sendPage(reply, pageOf({ title: 'Welcome', body: bodyWith(statusOf(ages())) }))
   return true
 }
 
