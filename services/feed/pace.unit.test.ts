@@ -41,22 +41,12 @@ test('a record without a time, or older than the one before it, is sent with tha
   expect(due({ kind: 'speed', factor: 1 }, records)).toEqual([0, 0, 2000, 2000, 2000, 3000])
 })
 
+const withGap = [0, 1000, 90_000, 91_000].map(atMs => record('orders', atMs))
+
 test('no gap takes longer than the longest wait, and what comes after it follows at the speed', () => {
-  const records = [
-    record('orders', 0),
-    record('orders', 1000),
-    record('orders', 90_000),
-    record('orders', 91_000),
-  ]
-  expect(due({ kind: 'speed', factor: 2, longestWaitMs: 700 }, records)).toEqual([0, 500, 1200, 1700])
+  expect(due({ kind: 'speed', factor: 2, longestWaitMs: 700 }, withGap)).toEqual([0, 500, 1200, 1700])
 })
 
 test('a gap longer than the longest allowed is skipped', () => {
-  const records = [
-    record('orders', 0),
-    record('orders', 1000),
-    record('orders', 90_000),
-    record('orders', 91_000),
-  ]
-  expect(due({ kind: 'speed', factor: 1, longestGapMs: 10_000 }, records)).toEqual([0, 1000, 1000, 2000])
+  expect(due({ kind: 'speed', factor: 1, longestGapMs: 10_000 }, withGap)).toEqual([0, 1000, 1000, 2000])
 })

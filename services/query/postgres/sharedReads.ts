@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gate } from './gate.ts'
 
 export type SharedReads = {
@@ -20,7 +21,11 @@ type Group = {
   reply: PromiseWithResolvers<unknown>
 }
 
-export function createSharedReads(gate: Gate): SharedReads {
+/**
+ * After a read that took longer than `restAfterMs`, the next one of its key waits for as long as it took: what is asked
+ * for all the time then takes half of a processor.
+ */
+export function createSharedReads(gate: Gate, restAfterMs = Number.POSITIVE_INFINITY): SharedReads {
   /** Reads that have not begun: they may be joined. */
   const waiting = new Map<string, Group>()
   /** Keys with a read that runs or waits for a place. */
@@ -30,7 +35,10 @@ export function createSharedReads(gate: Gate): SharedReads {
     const group = waiting.get(key)
     if (group === undefined || running.has(key)) return
     running.add(key)
+    /** Not a number if it never begins. */
+    let beganAt = Number.NaN
     const begin = () => {
+      beganAt = performance.now()
       waiting.delete(key)
       return group.read(group.asked as never[])
     }
@@ -41,6 +49,8 @@ export function createSharedReads(gate: Gate): SharedReads {
       if (waiting.get(key) === group) waiting.delete(key)
       group.reply.reject(error)
     }
+    const tookMs = performance.now() - beganAt
+    if (tookMs > restAfterMs) await sleep(tookMs, undefined, { ref: false })
     running.delete(key)
     void run(organizationId, key)
   }

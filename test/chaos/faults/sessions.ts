@@ -63,37 +63,29 @@ async function transact(
   }
 }
 
+const locked = (what: string, lock: Lock): Fault => ({
+  name: `${what} locked by another session`,
+  allows: 'everything',
+  run: (system, random, tools) => holdLock(system, random, tools, lock),
+})
+
 /** What other sessions and producers hold open. */
 export const sessionFaults: Fault[] = [
-  {
-    name: 'an offset row locked by another session',
-    allows: 'everything',
-    run: (system, random, tools) =>
-      holdLock(
-        system,
-        random,
-        tools,
-        shard => sql`
+  locked(
+    'an offset row',
+    shard => sql`
 select from shard_offsets
 where topic = any(${Object.values(topicNames(prefix))}) and partition = ${shard}
 for update`,
-      ),
-  },
-  {
-    name: 'heads of the events of a shard locked by another session',
-    allows: 'everything',
-    run: (system, random, tools) =>
-      holdLock(
-        system,
-        random,
-        tools,
-        shard => sql`
+  ),
+  locked(
+    'heads of the events of a shard',
+    shard => sql`
 select from event_heads
 where shard = ${shard}
 order by event_id
 for update`,
-      ),
-  },
+  ),
   ...(['commit', 'abort'] as const).map(
     (end): Fault => ({
       name: `a transaction of another producer stays open, then ${end}s`,

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createGate } from './gate.ts'
+import { createSharedReads } from './sharedReads.ts'
+
+const useReads = () =>
+  createSharedReads(createGate({ places: 4, placesOfOne: 4, waitingOfOne: 4, waitMs: 60_000 }), 20)
+
+test('those who ask during a read share the next one, which waits for as long as a slow one took', async () => {
+  const reads = useReads()
+  const times: { began: number; ended: number; asked: number[] }[] = []
+  const ask = (number: number) =>
+    reads.share('one', 'page', number, async asked => {
+      const began = performance.now()
+      await sleep(50)
+      times.push({ began, ended: performance.now(), asked })
+    })
+  await Promise.all([ask(1), ask(2), ask(3)])
+
+  const [slow, next] = times as [(typeof times)[0], (typeof times)[0]]
+  expect([slow.asked, next.asked]).toEqual([[1], [2, 3]])
+  // A timer may be a millisecond early.
+  expect(next.began - slow.ended).toBeGreaterThan(slow.ended - slow.began - 2)
+})
+
+test('another question waits for none of them', async () => {
+  const reads = useReads()
+  const order: string[] = []
+  const slow = reads.share('one', 'slow', 0, () => sleep(50))
+  const again = reads.share('one', 'slow', 0, async () => order.push('again'))
+  await slow
+  await reads.share('one', 'other', 0, async () => order.push('other'))
+  await again
+  expect(order).toEqual(['other', 'again'])
+})
