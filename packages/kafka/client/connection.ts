@@ -7,7 +7,6 @@ import { connectSocket, kafkajs } from './kafkajs.ts'
 
 /** A connection to Kafka, shared by all consumers and producers of a process. Close it last. */
 export type KafkaConnection = {
-  readonly clientId: string
   /** Closes the admin clients; consumers and producers are closed separately. */
   close(): Promise<void>
 }
@@ -37,7 +36,7 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
     // A client that is still connecting cannot be stopped, and must not delay the end of the process.
     await settled(Promise.all([admin.close(), cluster.close()]), closeTimeoutMs)
   }
-  const connection: KafkaConnection = { clientId, close }
+  const connection: KafkaConnection = { close }
   insides.set(connection, { kafka, admin, cluster, logger, brokers: settings.brokers })
   return connection
 }

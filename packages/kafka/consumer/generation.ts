@@ -31,7 +31,8 @@ export function beginGeneration(deps: GenerationDeps, { assignment, counts }: Jo
     lastAnswerAt: Date.now(),
   } satisfies Partial<Memory>)
   const over = new AbortController()
-  void findStarts(deps, assignment, over.signal)
+  // One after the other: the caller keeps what the last call assigned.
+  memory.finding = memory.finding.then(() => findStarts(deps, assignment, over.signal))
   logger.info({ assignment: Object.fromEntries(assignment) }, 'joined the consumer group')
   return { over, counts }
 }

@@ -11,6 +11,8 @@ export type Memory = {
   claim?: Claim | undefined
   joined: boolean
   begun: boolean
+  /** Resolves when onAssigned runs for no generation. */
+  finding: Promise<void>
   lastAnswerAt: number
   kafkaError?: Error | undefined
   assignError?: Error | undefined
@@ -23,6 +25,7 @@ export function newMemory(): Memory {
     partitions: newPartitions(assignment),
     joined: false,
     begun: false,
+    finding: Promise.resolve(),
     lastAnswerAt: Date.now(),
   }
 }
