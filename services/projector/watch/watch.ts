@@ -35,7 +35,7 @@ export type Watch = {
  */
 export function watch(deps: WatchDeps): Watch {
   let isStopped = false
-  /** Aborting it ends the sleep, also one that has not begun. */
+  /** Aborting it ends the sleep, or the one after the tick that runs. */
   let wake = new AbortController()
   let sleepsMs: number[] = []
   const { tick, settle } = createTick(deps, () => isStopped)
@@ -44,7 +44,9 @@ export function watch(deps: WatchDeps): Watch {
     while (!isStopped) {
       wake = new AbortController()
       await tick()
-      await sleep(sleepsMs.shift() ?? tickMs, undefined, { signal: wake.signal }).catch(() => undefined)
+      const { signal } = wake
+      if (!signal.aborted)
+        await sleep(sleepsMs.shift() ?? tickMs, undefined, { signal }).catch(() => undefined)
     }
   }
   const done = run()

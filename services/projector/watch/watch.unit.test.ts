@@ -20,12 +20,23 @@ vi.mock('node:timers/promises', async original => ({
   },
 }))
 
-test('partitions that were just assigned get their watermarks without the usual sleeps between two ticks', async () => {
-  const assigned = vi.fn(() => [])
-  const watching = watch({ assigned } as Partial<WatchDeps> as WatchDeps)
-  await vi.waitFor(() => expect(sleeps).toEqual([400]))
-  watching.soon()
-  await vi.waitFor(() => expect(sleeps).toEqual([400, 50, 50, 400]))
-  expect(assigned).toHaveBeenCalledTimes(4)
-  await watching.stop()
-})
+test.for([
+  { when: 'during a sleep', ticks: 4 },
+  { when: 'during a tick', ticks: 5 },
+])(
+  'partitions that are assigned $when get their watermarks without the usual sleeps between two ticks',
+  async ({ when, ticks }) => {
+    const assigned = vi.fn(() => [])
+    const watching = watch({ assigned } as Partial<WatchDeps> as WatchDeps)
+    await vi.waitFor(() => expect(sleeps).toEqual([400]))
+    if (when === 'during a tick')
+      assigned.mockImplementationOnce(() => {
+        watching.soon()
+        return []
+      })
+    watching.soon()
+    await vi.waitFor(() => expect(sleeps).toEqual([400, 50, 50, 400]))
+    expect(assigned).toHaveBeenCalledTimes(ticks)
+    await watching.stop()
+  },
+)
