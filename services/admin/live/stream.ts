@@ -38,6 +38,7 @@ export function openStreams(deps: AdminDeps): Streams {
   const { live, metrics, logger } = deps
   const open = new Set<PassThrough>()
   const limits = openScreenLimits(deps)
+  let isClosed = false
 
   /** Writes a day to a stream; returns the function that ends that. */
   function watch({ eventId, dayId, areaId, composition }: Showing, stream: PassThrough): () => void {
@@ -78,7 +79,7 @@ export function openStreams(deps: AdminDeps): Streams {
         place.keep()
         // While Postgres does not answer, the screen goes on.
         const now = await viewer.shows().catch(() => showing)
-        if (stream.destroyed || now?.dayId === showing.dayId) return
+        if (stream.destroyed || (now !== undefined && now.dayId === showing.dayId)) return
         if (now === undefined) stream.write(overEvent)
         stream.end()
       }, deps.screenCheckMs)
@@ -95,9 +96,11 @@ export function openStreams(deps: AdminDeps): Streams {
       // A browser that goes away shuts its sending half first, and the server would go on answering.
       request.raw.socket.once('end', () => stream.destroy())
       stream.write('retry: 1000\n\n')
+      if (isClosed) stream.end()
       return reply.type('text/event-stream').header('X-Accel-Buffering', 'no').send(stream)
     },
     close() {
+      isClosed = true
       for (const stream of open) stream.end()
     },
   }
