@@ -1,3 +1,5 @@
+import { counted } from '../views/format.ts'
+
 /** An error page: a status, a title, and a sentence on what to do. */
 export class PageProblem extends Error {
   readonly status: number
@@ -44,6 +46,6 @@ export const tooManyAttempts = ({ waitSeconds }: { waitSeconds: number }) =>
   new PageProblem(
     429,
     'Too many attempts',
-    `Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
+    `Try again in ${counted(Math.ceil(waitSeconds / 60), 'minute')}.`,
     waitSeconds,
   )

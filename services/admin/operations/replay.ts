@@ -9,7 +9,7 @@ import {
   replayDeadLetters,
 } from '@tally/dead-letters'
 import { type KafkaConnection, openProducer } from '@tally/kafka'
-import type { Postgres } from '@tally/platform'
+import { isTransient, type Postgres, reasonOf } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formFields, listOf, textOf } from '../http/forms.ts'
@@ -60,12 +60,9 @@ export function replayPages(area: FastifyInstance, { db, kafka, topicPrefix, log
       return await work({ kafka, producer, db, topicPrefix }).finally(() => producer.close())
     } catch (error) {
       logger.warn({ err: error }, 'dead letters were not replayed')
-      throw new PageProblem(
-        503,
-        'Replay incomplete',
-        'Kafka or Postgres did not answer. Try again: nothing is sent twice.',
-        5,
-      )
+      if (!isTransient(error)) throw error
+      const why = `${reasonOf(error)}. Try again: a record that is sent twice counts once.`
+      throw new PageProblem(503, 'Replay incomplete', why, 5)
     }
   }
 }

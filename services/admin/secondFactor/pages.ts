@@ -78,8 +78,9 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
       const proof = { code: textOf(formFields(request), 'code'), passkey: '' }
       if (!(await isOwnFactor(deps, request, proof))) return show(request, reply.code(400), 'Incorrect code.')
       await db.transaction().execute(async tx => {
-        await removeApp(tx, session.administratorId)
-        await note(tx, { ...session, address: request.ip }, { action: 'second-factor-removed' })
+        const isOff = await removeApp(tx, session.administratorId)
+        const detail = isOff ? null : 'the app; passkeys remain'
+        await note(tx, { ...session, address: request.ip }, { action: 'second-factor-removed', detail })
       })
       return reply.redirect('/account', 303)
     })

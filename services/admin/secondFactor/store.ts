@@ -18,12 +18,12 @@ from administrators where administrator_id = ${administratorId}`.execute(db)
   return rows[0] ?? { hasApp: false, hasSecondFactor: false }
 }
 
-/** Removes an administrator's app; passkeys remain a second factor. */
-export async function removeApp(tx: Tx, administratorId: string): Promise<void> {
+/** Removes an administrator's app; passkeys remain a second factor. Returns whether there are none. */
+export async function removeApp(tx: Tx, administratorId: string): Promise<boolean> {
   await sql`
 update administrators set totp_secret = null, totp_candidate = null
 where administrator_id = ${administratorId}`.execute(tx)
-  await endFactor(tx, administratorId)
+  return endFactor(tx, administratorId)
 }
 
 /**

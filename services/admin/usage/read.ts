@@ -35,18 +35,16 @@ export async function readUsage(
 ): Promise<Usage | undefined> {
   const head = await readOrganizationHead(db, organizationId)
   const status = head?.status ?? 'Trial'
-  try {
-    const [requests, used, left] = await Promise.all([
-      readRequests(redis, keys, organizationId, Date.now()),
-      redis.get(keys.window(organizationId)),
-      redis.pttl(keys.window(organizationId)),
-    ])
-    const window = { status, limit: rateLimits[status], used: Number(used ?? 0), endsInMs: Math.max(0, left) }
-    const known = await findKeys(db, [...requests.day.keys()])
-    return { window, keys: byKey(requests, known), byHour: requests.byHour }
-  } catch {
-    return undefined
-  }
+  const counts = await Promise.all([
+    readRequests(redis, keys, organizationId, Date.now()),
+    redis.get(keys.window(organizationId)),
+    redis.pttl(keys.window(organizationId)),
+  ]).catch(() => undefined)
+  if (counts === undefined) return undefined
+  const [requests, used, left] = counts
+  const window = { status, limit: rateLimits[status], used: Number(used ?? 0), endsInMs: Math.max(0, left) }
+  const known = await findKeys(db, [...requests.day.keys()])
+  return { window, keys: byKey(requests, known), byHour: requests.byHour }
 }
 
 /** The requests of one key in the last day, by status; undefined if Redis does not answer. */
