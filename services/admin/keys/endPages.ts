@@ -8,6 +8,8 @@ import {
   type StoredKey,
   TooManyKeysError,
 } from '@tally/access'
+import type { OrganizationId } from '@tally/contract'
+import type { Tx } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formFields, textOf } from '../http/forms.ts'
@@ -61,6 +63,8 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
       .transaction()
       .execute(async tx => {
         const rotated = await rotateKeyWithin(tx, { organizationId, keyId, oldValidForMs: grace.ms })
+        // Its expiry is the end of that time now, which the next token would inherit.
+        if (await wasRotated(tx, organizationId, keyId)) throw rotatedBefore()
         const detail = `${name}: ${rotated.made.stored.key.keyId} takes over, the old one ends ${grace.name.toLowerCase()}`
         await note(tx, { ...session, address: request.ip }, { action: 'key-rotated', subject: keyId, detail })
         return rotated
@@ -78,6 +82,21 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
     })
   })
 }
+
+/** Whether the trail, which no role can change, has a rotation of this key. */
+async function wasRotated(tx: Tx, organizationId: OrganizationId, keyId: string): Promise<boolean> {
+  const entry = await tx
+    .selectFrom('audit_entries')
+    .select('action')
+    .where('organization_id', '=', organizationId)
+    .where('action', '=', 'key-rotated')
+    .where('subject', '=', keyId)
+    .executeTakeFirst()
+  return entry !== undefined
+}
+
+const rotatedBefore = () =>
+  new PageProblem(409, 'This key was rotated before', 'Its successor has the same name: rotate that one.')
 
 /** The key may have ended since the form was shown. */
 function asProblem(error: unknown): never {

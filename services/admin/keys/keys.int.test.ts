@@ -183,17 +183,18 @@ test('a rotation never extends the old key, and ends it at once if that is chose
   expect((await rowOf(keyId))?.revoked_at).toBeGreaterThan(0)
 })
 
-test('of two concurrent rotations of one key, one creates a key', async () => {
-  const { visitor, organizationId } = await signedIn(fixture)
-  const { keyId } = await make(visitor)
-  const twice = [1, 2].map(() =>
-    visitor.post(`/keys/${keyId}/rotate`, { grace: 'now' }, { from: '/keys/new' }),
-  )
-  const statuses = (await Promise.all(twice)).map(({ statusCode }) => statusCode)
-  expect(statuses.toSorted()).toEqual([201, 409])
-  const keys = fixture.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
-  expect(await keys.execute()).toHaveLength(2)
-})
+test.for(['now', 'day'])(
+  'of two concurrent rotations of one key that end it “%s”, one creates a key',
+  async grace => {
+    const { visitor, organizationId } = await signedIn(fixture)
+    const { keyId } = await make(visitor)
+    const twice = [1, 2].map(() => visitor.post(`/keys/${keyId}/rotate`, { grace }, { from: '/keys/new' }))
+    const statuses = (await Promise.all(twice)).map(({ statusCode }) => statusCode)
+    expect(statuses.toSorted()).toEqual([201, 409])
+    const keys = fixture.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
+    expect(await keys.execute()).toHaveLength(2)
+  },
+)
 
 test('ended keys are listed page by page, and too many active ones are refused with a page', async () => {
   const { visitor, organizationId } = await signedIn(fixture)
