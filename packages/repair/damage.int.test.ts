@@ -3,6 +3,7 @@ import { type Counter, columnOf, counters } from '@tally/figures'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
 import { useTally } from '@tally/testkit/processes/tally'
+import { CompiledQuery } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { aBusyFestival, damage, expectClean, keysOf, rebuildAll, verifyAll } from './test/damage.ts'
 
@@ -209,6 +210,27 @@ test.for(cases)('verify finds $rule, and rebuild repairs it', async ({ harm, fin
   await rebuildAll(tally)
   await expectHealed()
   if (isHealed) await tally.startProjector()
+})
+
+test('a rebuild deletes counters in which no order counts any more', async () => {
+  await given()
+  const moved = [3, 1].map((areaId, index) =>
+    festival.order({ orderId: 'moves', version: 1 + index, areaId }),
+  )
+  for (const version of moved) await tally.count([version])
+  records.push(...moved)
+  const ofArea3 = () =>
+    Promise.all(
+      damagedCounters.map(({ table }) =>
+        tally.database.db
+          .executeQuery(CompiledQuery.raw(`select from ${table} where ${where} and area_id = 3`))
+          .then(({ rows }) => rows.length),
+      ),
+    )
+  expect(await ofArea3()).toEqual([1, 1, 1, 1, 1])
+  await rebuildAll(tally)
+  expect(await ofArea3()).toEqual([0, 0, 0, 0, 0])
+  await expectHealed()
 })
 
 test('verify of correct figures prints no difference and says how many events it compared', async () => {

@@ -43,6 +43,7 @@ test('texts that are made when a module is loaded are made of the counters, the 
     'packages/figures/tables/writeBatch.ts: statement(',
     'packages/figures/tables/writeBatch.ts: statement(blocksText',
     'packages/figures/tables/writeBatch.ts: statement(blocksText',
+    'packages/figures/tables/writeBatch.ts: statement(emptiedText',
     'packages/figures/tables/writeBatch.ts: statement(insertText',
   ])
 })

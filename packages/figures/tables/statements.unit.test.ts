@@ -4,7 +4,7 @@ import type { Counter } from '../counting/counter.ts'
 import { counterNames, counters } from '../counting/counters.ts'
 import { counterOf, jsonText } from '../documents.ts'
 import { scanText } from './reader.ts'
-import { blocksText, insertText } from './writeBatch.ts'
+import { blocksText, emptiedText, insertText } from './writeBatch.ts'
 
 function insertsOf(counter: Counter): string[] {
   const { blocks, amounts } = counter
@@ -15,7 +15,11 @@ function insertsOf(counter: Counter): string[] {
 }
 
 test('the statements made of the counters are those of test/statements.sql', async () => {
-  const ofCounters = counterNames.flatMap(name => [...insertsOf(counters[name]), scanText(counters[name])])
+  const ofCounters = counterNames.flatMap(name => [
+    ...insertsOf(counters[name]),
+    scanText(counters[name]),
+    emptiedText(counters[name]),
+  ])
   const ofDocuments = Object.values(counterOf).map(name => jsonText(counters[name]))
   const texts = [...ofCounters, ...ofDocuments].map(text => `${text.trim()};\n`)
   await expect(texts.join('\n')).toMatchFileSnapshot(join(import.meta.dirname, '../test/statements.sql'))

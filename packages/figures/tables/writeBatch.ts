@@ -76,6 +76,19 @@ function insertRows(name: CounterName): (changes: Map<EventId, CounterChanges>) 
   }
 }
 
+/** The text that deletes the rows of an event in which no order counts. */
+export const emptiedText = (counter: Counter): string =>
+  `delete from ${counter.table} where event_id = $ and ${amountColumns(counter)
+    .map(column => (counter.blocks === undefined ? `${column} = 0` : `0 = all(${column})`))
+    .join(' and ')}`
+
+const emptied = counterNames.map(name => statement(emptiedText(counters[name])))
+
+/** Deletes them from all counters of a locked event: they take room (docs/records.md, Limits of an event). */
+export async function deleteEmptied(tx: Tx, eventId: EventId): Promise<void> {
+  for (const text of emptied) await text(eventId).execute(tx)
+}
+
 type ChangedRow = AreaKey & { key: OwnKey; row: Row }
 type ToArray = (rows: ChangedRow[]) => Buffer
 

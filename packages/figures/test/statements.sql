@@ -15,6 +15,8 @@ select day_id as "dayId", area_id as "areaId", 0 as key, counted.pre_order as "P
 from daily_counters as counted
 where event_id = $;
 
+delete from daily_counters where event_id = $ and pre_order = 0 and pending = 0 and paid = 0 and preparing = 0 and ready_for_pickup = 0 and completed = 0 and cancelled = 0 and sales_cents = 0 and items_sold = 0;
+
 insert into hourly_counters as stored (event_id, day_id, area_id, bucket, orders, sales_cents)
 select * from unnest($::uuid[], $::int[], $::int[], $::bigint[], $::bigint[], $::bigint[])
 on conflict (event_id, day_id, area_id, bucket) do update set
@@ -24,6 +26,8 @@ on conflict (event_id, day_id, area_id, bucket) do update set
 select day_id as "dayId", area_id as "areaId", bucket as key, counted.orders as "orders", counted.sales_cents as "salesCents"
 from hourly_counters as counted
 where event_id = $;
+
+delete from hourly_counters where event_id = $ and orders = 0 and sales_cents = 0;
 
 insert into item_counters as stored (event_id, day_id, area_id, block, orders, quantity, gross_cents, refunded_quantity, refunded_cents)
 select event_id, day_id, area_id, block,
@@ -65,6 +69,8 @@ from item_counters as counter cross join lateral (
 ) as counted
 where event_id = $;
 
+delete from item_counters where event_id = $ and 0 = all(orders) and 0 = all(quantity) and 0 = all(gross_cents) and 0 = all(refunded_quantity) and 0 = all(refunded_cents);
+
 insert into payment_counters as stored (event_id, day_id, area_id, payment_method, orders, refunded_orders, total_cents, sales_cents)
 select * from unnest($::uuid[], $::int[], $::int[], $::text[], $::bigint[], $::bigint[], $::bigint[], $::bigint[])
 on conflict (event_id, day_id, area_id, payment_method) do update set
@@ -76,6 +82,8 @@ on conflict (event_id, day_id, area_id, payment_method) do update set
 select day_id as "dayId", area_id as "areaId", payment_method as key, counted.orders as "orders", counted.refunded_orders as "refundedOrders", counted.total_cents as "totalCents", counted.sales_cents as "salesCents"
 from payment_counters as counted
 where event_id = $;
+
+delete from payment_counters where event_id = $ and orders = 0 and refunded_orders = 0 and total_cents = 0 and sales_cents = 0;
 
 insert into order_slots as stored (event_id, slot, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled)
 select * from unnest($::uuid[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[])
@@ -91,6 +99,8 @@ on conflict (event_id, slot, day_id, area_id) do update set
 select day_id as "dayId", area_id as "areaId", slot as key, counted.pre_order as "PreOrder", counted.pending as "Pending", counted.paid as "Paid", counted.preparing as "Preparing", counted.ready_for_pickup as "ReadyForPickup", counted.completed as "Completed", counted.cancelled as "Cancelled"
 from order_slots as counted
 where event_id = $;
+
+delete from order_slots where event_id = $ and pre_order = 0 and pending = 0 and paid = 0 and preparing = 0 and ready_for_pickup = 0 and completed = 0 and cancelled = 0;
 
 (
   select json_agg(json_build_array(0, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled, sales_cents, items_sold)) from daily_counters

@@ -1,5 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import {
+  deleteEmptied,
   lockEvents,
   lockOrganizations,
   readEventHeads,
@@ -146,6 +147,7 @@ async function correct(tx: Tx, { eventsTopic }: RebuildDeps, found: Recount): Pr
     scattered: [],
     writes: sums.length === 0 ? [] : [storeRefundSums(sums)],
   })
+  await deleteEmptied(tx, eventId)
   await noteRevision(tx, { topic: eventsTopic, partition: shard, revision })
   return true
 }
