@@ -28,6 +28,7 @@ beforeAll(async () => {
 /** Each request has several faults; the status shows which check comes first. */
 const table: { why: string; path: string; method?: string; token?: string; is: number }[] = [
   { why: 'broken encoding before the unknown path', path: '/nowhere/%zz', is: 400 },
+  { why: 'a # that would end the path', path: `${base}/orders/A#1`, is: 400 },
   { why: 'broken encoding before the method', path: `${base}?days=%`, method: 'POST', is: 400 },
   { why: 'broken encoding before the token', path: `${base}/analytics/kpis?x=%ff`, is: 400 },
   { why: 'broken encoding before the rate limit', path: `${spent.path}?a=%e2%82`, token: 'spent', is: 400 },

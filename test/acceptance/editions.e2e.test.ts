@@ -34,6 +34,8 @@ test('the community edition answers 404 to everything, whatever the token', asyn
     '/docs/',
     '/docs/guide',
     '/problems/not-found',
+    '/docs/%ff',
+    '/api/v1/events?x=%',
     '/',
   ]
   for (const path of paths) {

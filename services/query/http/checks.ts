@@ -110,10 +110,11 @@ export function checkRequest(
   isKnownPath: (path: string) => boolean,
 ): RequestProblem | undefined {
   const target = raw.url ?? '/'
-  const broken = findBrokenEncoding(target)
+  const { path } = splitTarget(target)
+  // The router ends the path at a `#`, and would answer the order `A` for `A#1`.
+  const broken = path.includes('#') ? { parameter: 'path' } : findBrokenEncoding(target)
   if (broken !== undefined) return badEncoding(broken.parameter)
   // The router takes an empty segment as a parameter's value; in the API it is another path.
-  const { path } = splitTarget(target)
   if (hasEmptySegment(path)) return new RequestProblem('not-found')
   if (method === 'GET' || method === 'HEAD') return undefined
   return isKnownPath(path)
