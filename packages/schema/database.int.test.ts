@@ -24,9 +24,9 @@ afterAll(async () => {
   for (const db of opened) await db.destroy()
 })
 
-function open(prepares: boolean): Postgres {
-  const options = { name: 'test', max: 1, statementTimeoutMs: 5_000, onError: () => {} }
-  const db = openPostgres(database.url, { ...options, prepares })
+function open(over: Partial<Parameters<typeof openPostgres>[1]> = {}): Postgres {
+  const options = { name: 'test', max: 1, statementTimeoutMs: 5_000, prepares: true, onError: () => {} }
+  const db = openPostgres(database.url, { ...options, ...over })
   opened.push(db)
   return db
 }
@@ -42,13 +42,13 @@ const double = async (db: Postgres, value: number) =>
   (await sql<{ double: number }>`select ${value}::int * 2 as double`.execute(db)).rows[0]?.double
 
 test('a text is prepared once and used for each value', async () => {
-  const db = open(true)
+  const db = open()
   expect([await double(db, 2), await double(db, 21), await double(db, -1)]).toEqual([4, 42, -2])
   expect(await prepared(db)).toEqual([3])
 })
 
 test('a prepared text is planned once, whatever plan its values would allow', async () => {
-  const db = open(true)
+  const db = open()
   await sql`create table wanted as select id from generate_series(1, 1000) as id`.execute(database.db)
   // A plan for one value expects fewer rows than one for an unknown array, so that Postgres would plan it each time.
   for (let round = 0; round < 8; round++)
@@ -59,19 +59,19 @@ select generic_plans as kept, custom_plans as "forValues" from pg_prepared_state
 })
 
 test('by default nothing is prepared', async () => {
-  const db = open(false)
+  const db = open({ prepares: false })
   expect(await double(db, 2)).toBe(4)
   expect(await prepared(db)).toEqual([])
 })
 
 test('at most 200 texts are prepared, however many there are', async () => {
-  const db = open(true)
+  const db = open()
   for (let i = 0; i < 250; i++) await sql`select ${i}::int + ${sql.lit(i)}`.execute(db)
   expect(await prepared(db)).toHaveLength(200)
 })
 
 test('a prepared text is prepared again on the connection that replaces a broken one', async () => {
-  const db = open(true)
+  const db = open()
   expect(await double(db, 2)).toBe(4)
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
   await sql`select pg_terminate_backend(${rows[0]?.pid}, 5000)`.execute(database.db)
@@ -80,7 +80,7 @@ test('a prepared text is prepared again on the connection that replaces a broken
 })
 
 test('a connection whose prepared statements a pooler removed fails once, and is replaced', async () => {
-  const db = open(true)
+  const db = open()
   expect(await double(db, 2)).toBe(4)
   await sql`deallocate all`.execute(db)
   await expect(double(db, 3)).rejects.toMatchObject({ code: '26000' })
@@ -88,7 +88,7 @@ test('a connection whose prepared statements a pooler removed fails once, and is
 })
 
 test('a connection whose plan a migration made stale fails once in a transaction, and is replaced', async () => {
-  const db = open(true)
+  const db = open()
   await sql`create table changing (a int)`.execute(database.db)
   const all = (id: number) =>
     db.transaction().execute(async tx => (await sql`select * from changing where a > ${id}`.execute(tx)).rows)
@@ -99,15 +99,7 @@ test('a connection whose plan a migration made stale fails once in a transaction
 })
 
 test('each connection has the requested settings', async () => {
-  const db = openPostgres(database.url, {
-    name: 'test',
-    max: 1,
-    statementTimeoutMs: 5_000,
-    lockTimeoutMs: 2_000,
-    session: { search_path: 'pg_temp, public' },
-    onError: () => {},
-  })
-  opened.push(db)
+  const db = open({ lockTimeoutMs: 2_000, session: { search_path: 'pg_temp, public' } })
   const { rows } = await sql<{ name: string; setting: string }>`
 select name, setting from pg_settings
 where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'search_path', 'TimeZone')
@@ -122,14 +114,7 @@ order by lower(name)`.execute(db)
 })
 
 test('a transaction of a process that was frozen ends with a transient error, and can begin again', async () => {
-  const db = openPostgres(database.url, {
-    name: 'test',
-    max: 1,
-    statementTimeoutMs: 5_000,
-    session: { idle_in_transaction_session_timeout: '100' },
-    onError: () => {},
-  })
-  opened.push(db)
+  const db = open({ session: { idle_in_transaction_session_timeout: '100' } })
   const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
   const work = (before: () => unknown) =>
     db.transaction().execute(async tx => {
@@ -164,7 +149,7 @@ const asked = ['shard_offsets', 'event_heads', 'events', 'orders', 'refunds', 'o
 const counters = ['daily_counters', 'hourly_counters', 'item_counters']
 
 test('the queries of a batch never scan a whole table, even if it was empty when they were prepared', async () => {
-  const db = open(true)
+  const db = open()
   // What the migrations read is counted when their connection ends, at the latest.
   await sql`
 select pg_terminate_backend(pid, 5000) from pg_stat_activity
@@ -181,7 +166,7 @@ where relname = any(${[...asked, ...counters]}::text[])`.execute(db)
 })
 
 test('the queries of a batch continue to work after a migration that adds columns', async () => {
-  const db = open(true)
+  const db = open()
   await ensureOffsets(db, 't.orders', [0])
   const before = await askAll(db)
   for (const table of [...asked, ...counters])

@@ -1,5 +1,3 @@
-import { counted } from '../views/format.ts'
-
 /** An error page: a status, a title, and a sentence on what to do. */
 export class PageProblem extends Error {
   readonly status: number
@@ -46,6 +44,6 @@ export const tooManyAttempts = ({ waitSeconds }: { waitSeconds: number }) =>
   new PageProblem(
     429,
     'Too many attempts',
-    `Try again in ${counted(Math.ceil(waitSeconds / 60), 'minute')}.`,
+    `Try again in ${Math.ceil(waitSeconds / 60)} min.`,
     waitSeconds,
   )

@@ -10,24 +10,22 @@ const parts: { part: PartName; name: string; allows: Allowed }[] = [
 
 /** Each way of each link: no connection, one that hangs, one that is slow, no name. */
 export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault[] => [
-  {
-    name: `connections to ${name} cut`,
-    allows,
-    async run({ links }, random) {
-      await links[part].cut()
-      await last(random, 500, 4_000)
-      await links[part].mend()
-    },
-  },
-  {
-    name: `connections to ${name} hang`,
-    allows,
-    async run({ links }, random) {
-      await links[part].stall()
-      await last(random, 1_000, 5_000)
-      await links[part].mend()
-    },
-  },
+  ...(
+    [
+      ['cut', 500, 4_000],
+      ['stall', 1_000, 5_000],
+    ] as const
+  ).map(
+    ([way, least, most]): Fault => ({
+      name: `connections to ${name} ${way === 'cut' ? 'cut' : 'hang'}`,
+      allows,
+      async run({ links }, random) {
+        await links[part][way]()
+        await last(random, least, most)
+        await links[part].mend()
+      },
+    }),
+  ),
   {
     name: `connections to ${name} slow`,
     allows: 'everything',
