@@ -108,7 +108,7 @@ test('a rebuild from the topics that was killed continues where it stopped', asy
   await killed.end('SIGKILL')
   expect(await shadowIsThere()).toBe(true)
 
-  const stderr = await rebuildAll(tally, '--from-kafka')
+  const { stderr } = await rebuildAll(tally, '--from-kafka')
   expect(
     Number(/continuing an interrupted run: (\d+) records are already read/.exec(stderr)?.[1]),
   ).toBeGreaterThan(0)

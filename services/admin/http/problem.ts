@@ -41,9 +41,4 @@ export const unavailable = () =>
   )
 
 export const tooManyAttempts = ({ waitSeconds }: { waitSeconds: number }) =>
-  new PageProblem(
-    429,
-    'Too many attempts',
-    `Try again in ${Math.ceil(waitSeconds / 60)} min.`,
-    waitSeconds,
-  )
+  new PageProblem(429, 'Too many attempts', `Try again in ${Math.ceil(waitSeconds / 60)} min.`, waitSeconds)

@@ -1,7 +1,7 @@
 import type { Postgres, Settings } from '@tally/platform'
 import type { Command } from 'commander'
 import { openCommand, withKafka, withRevisions } from '../open.ts'
-import { remark } from '../output.ts'
+import { print, remark } from '../output.ts'
 
 export function addRebuild(program: Command): void {
   program
@@ -54,7 +54,7 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
       ),
     ),
   ).finally(progress.close)
-  say(`${events} events rebuilt, ${repaired} of them were wrong in Postgres; all agree now`)
+  print(`${events} events rebuilt, ${repaired} of them were wrong in Postgres; all agree now`)
 }
 
 async function rebuildFromTopics(
@@ -80,5 +80,5 @@ async function rebuildFromTopics(
       ),
     ),
   ).finally(progress.close)
-  say(`${events} events rebuilt from ${records} records`)
+  print(`${events} events rebuilt from ${records} records`)
 }
