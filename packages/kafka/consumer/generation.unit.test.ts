@@ -1,8 +1,8 @@
 import { createLogger } from '@tally/platform'
 import { expect, test, vi } from 'vitest'
-import type { ConsumeOptions, StartOffsets } from '../types.ts'
-import { beginGeneration } from './generation.ts'
-import { newMemory } from './memory.ts'
+import type { ConsumeOptions, RecordBatch, StartOffsets } from '../types.ts'
+import { beginGeneration, createPartitionQueues, type Generation, processFetch } from './generation.ts'
+import { newMemory, newPartitions, type PartitionState } from './memory.ts'
 
 test('onAssigned runs for one generation after the other, and where the last one begins counts', async () => {
   const memory = newMemory()
@@ -26,4 +26,144 @@ test('onAssigned runs for one generation after the other, and where the last one
   await vi.waitFor(() => expect(memory.begun).toBe(true))
   const read = [...memory.partitions.values()].map(({ partition, next, isHeld }) => [partition, next, isHeld])
   expect(read).toEqual([[1, 7, false]])
+})
+
+async function* batches(): AsyncGenerator<RecordBatch> {
+  yield { topic: 't', partition: 0, from: 0, next: 5, highWatermark: 10, records: [] }
+  yield { topic: 't', partition: 0, from: 5, next: 10, highWatermark: 10, records: [] }
+}
+
+function fetched(onBatch: ConsumeOptions['onBatch']) {
+  const generation: Generation = { over: new AbortController(), counts: undefined }
+  const state = newPartitions(new Map([['t', [0]]])).get('t:0') as PartitionState
+  Object.assign(state, { isHeld: false, next: 10 })
+  const committed: number[] = []
+  let isCurrent = true
+  const deps = {
+    options: { onBatch } as ConsumeOptions,
+    isCurrent: () => isCurrent,
+    commit: (_: PartitionState, next: number) => committed.push(next),
+    closing: new AbortController().signal,
+    logger: createLogger('test', 'silent'),
+  }
+  return {
+    state,
+    committed,
+    run: () => processFetch(deps, { state, generation, seeks: state.seeks, from: 0 }, batches(), () => {}),
+    takeAway() {
+      generation.over.abort()
+      isCurrent = false
+    },
+  }
+}
+
+test('batches are passed on one after the other, and committed', async () => {
+  const { run, committed, state } = fetched(async ({ next }) => next)
+  await run()
+  expect(committed).toEqual([5, 10])
+  expect(state).toMatchObject({ position: 10, next: 10, failures: 0 })
+})
+
+test('a batch that fails is read again, after a pause', async () => {
+  const { run, committed, state } = fetched(async ({ from, next }) => {
+    if (from === 5) throw new Error('Postgres is down')
+    return next
+  })
+  await run()
+  expect(committed).toEqual([5])
+  expect(state).toMatchObject({ position: 5, next: 5, failures: 1, error: new Error('Postgres is down') })
+  expect(state.pausedUntilMs).toBeGreaterThan(performance.now())
+})
+
+test('a batch that fails or ends after its partition was taken away leaves nothing behind', async () => {
+  for (const end of [Promise.reject(new Error('too late')), Promise.resolve(5)]) {
+    const { run, takeAway, committed, state } = fetched(async () => {
+      takeAway()
+      return end
+    })
+    await run()
+    expect(committed).toEqual([])
+    expect(state).toMatchObject({ position: 0, next: 10, failures: 0, error: undefined })
+  }
+})
+
+test('what was fetched before a seek or a hold is not passed on after it', async () => {
+  for (const change of [{ seeks: 1 }, { isHeld: true }]) {
+    const passed: number[] = []
+    const { run, state } = fetched(async ({ from, next }) => {
+      passed.push(from)
+      Object.assign(state, change)
+      return next
+    })
+    await run()
+    expect(passed).toEqual([0])
+  }
+})
+
+/** Queues, and work that ends when `end` is called. */
+function queuesOf(limit: number) {
+  const queues = createPartitionQueues(limit)
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const begin = (name: string) =>
+    queues.begin(name[0] as string, () => {
+      begun.push(name)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      ends.set(name, resolve)
+      return promise
+    })
+  const end = async (name: string) => {
+    ends.get(name)?.()
+    await new Promise(setImmediate)
+  }
+  return { queues, begun, begin, end }
+}
+
+const isOver = (promise: Promise<void>) =>
+  Promise.race([promise.then(() => true), new Promise(resolve => setImmediate(resolve, false))])
+
+test('begin resolves as soon as the work has begun', async () => {
+  const { begun, begin, queues } = queuesOf(2)
+  await begin('a1')
+  expect(begun).toEqual(['a1'])
+  expect(queues.count()).toBe(1)
+})
+
+test('work on one partition is done one after the other, and other partitions do not wait for it', async () => {
+  const { begun, begin, end } = queuesOf(2)
+  await begin('a1')
+  const second = begin('a2')
+  expect(await isOver(second)).toBe(false)
+  await begin('b1')
+  await end('a1')
+  await second
+  expect(begun).toEqual(['a1', 'b1', 'a2'])
+})
+
+test('at most `limit` pieces of work are in progress, and the one that waits longest is next', async () => {
+  const { begun, begin, end } = queuesOf(2)
+  await begin('a1')
+  await begin('b1')
+  const [third, fourth] = [begin('c1'), begin('d1')]
+  expect(await isOver(third)).toBe(false)
+  await end('b1')
+  await third
+  expect(await isOver(fourth)).toBe(false)
+  expect(begun).toEqual(['a1', 'b1', 'c1'])
+})
+
+test('idle resolves when nothing is in progress or queued, again and again', async () => {
+  const { begin, end, queues } = queuesOf(1)
+  await queues.idle()
+  for (const round of ['1', '2']) {
+    await begin(`a${round}`)
+    const waits = begin(`b${round}`)
+    const idle = queues.idle()
+    await end(`a${round}`)
+    await waits
+    expect(await isOver(idle)).toBe(false)
+    await end(`b${round}`)
+    await idle
+    expect(queues.count()).toBe(0)
+  }
 })
