@@ -28,8 +28,11 @@ export async function haveClasses(
   const others = args.filter(arg => arg !== classesOption)
   const broker = spawn(java, [`-XX:ArchiveClassesAtExit=${partly}`, ...others], { stdio: 'ignore', signal })
   const ended = once(broker, 'close')
+  // Awaited below; until then an abort must not count as unhandled.
+  ended.catch(() => {})
   try {
-    while (broker.exitCode === null && !(await answers().catch(() => false))) await sleep(50)
+    const hasEnded = () => broker.exitCode !== null || broker.signalCode !== null
+    while (!hasEnded() && !(await answers().catch(() => false))) await sleep(50)
     broker.kill('SIGTERM')
     await ended
     if (existsSync(partly)) renameSync(partly, file)
