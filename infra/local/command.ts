@@ -66,9 +66,8 @@ export async function tryRun(
 ): Promise<string | undefined> {
   return run(command, args, options).then(
     ({ stdout }) => stdout,
-    error => {
+    () => {
       options.signal?.throwIfAborted()
-      void error
       return undefined
     },
   )

@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   const { signal } = listenForInterruption()
   let unlock: (() => void) | undefined
   try {
-    unlock = lock(join(local, 'start.lock'))
+    unlock = lock(join(local, 'starts'))
     await runTally({ local, feed: options['no-feed'] !== true, fresh: options.fresh === true, signal })
     return 0
   } catch (error) {

@@ -1,36 +1,36 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { commandLine } from '../servers/process.ts'
 
 /**
- * Holds a checkout for one `npm start`. Returns what lets it go; throws when another holds it. A lock whose process is
- * gone, or whose pid belongs to another program by now, counts as open.
+ * Holds a checkout for one `npm start`, by a file in `folder` that is named by its process. Returns what lets it go;
+ * throws when another holds it. A file whose process is gone, or whose pid belongs to another program by now, is deleted.
  */
-export function lock(file: string): () => void {
-  mkdirSync(dirname(file), { recursive: true })
-  const holder = holderOf(file)
-  if (holder !== undefined) {
-    throw new Error(
-      `npm start runs in this checkout already (process ${holder}); end it with Ctrl-C or \`kill ${holder}\``,
-    )
+export function lock(folder: string): () => void {
+  mkdirSync(folder, { recursive: true })
+  const own = String(process.pid)
+  const unlock = () => rmSync(join(folder, own), { force: true })
+  // Before it looks for others: of two that come here at once at most one goes on.
+  writeFileSync(join(folder, own), '')
+  for (const pid of readdirSync(folder)) {
+    if (pid === own) continue
+    if (isStart(Number(pid))) {
+      unlock()
+      throw new Error(
+        `npm start runs in this checkout already (process ${pid}); end it with Ctrl-C or \`kill ${pid}\``,
+      )
+    }
+    rmSync(join(folder, pid), { force: true })
   }
-  rmSync(file, { force: true })
-  // wx: of two that come here at once one fails.
-  writeFileSync(file, `${process.pid}\n`, { flag: 'wx' })
-  return () => rmSync(file, { force: true })
+  return unlock
 }
 
-function holderOf(file: string): number | undefined {
+/** Whether a process is an `npm start`; on a system without /proc, whether it runs at all. */
+function isStart(pid: number): boolean {
+  if (process.platform === 'linux') return commandLine(pid).includes('start.ts')
   try {
-    const pid = Number(readFileSync(file, 'utf8'))
-    process.kill(pid, 0)
-    return commandLine(pid).includes('start.ts') ? pid : undefined
+    return process.kill(pid, 0)
   } catch {
-    return undefined
+    return false
   }
-}
-
-/** The command line of a process; on a system without /proc, one that could be ours. */
-function commandLine(pid: number): string {
-  if (process.platform !== 'linux') return 'start.ts'
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
 }

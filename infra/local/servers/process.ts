@@ -110,6 +110,15 @@ export async function end(running: Running, stopSignal: NodeJS.Signals, timeoutM
   await running.ended
 }
 
+/** The command line of a process; empty when it is gone, or the system has no /proc. */
+export function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 /** The last lines of a log, indented, or a word that there is none. */
 export function endOfLog(logFile: string, lines = 15): string {
   const text = existsSync(logFile) ? readFileSync(logFile, 'utf8').trimEnd() : ''

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFree } from './ports.ts'
-import { end, endOfLog, type Launch, launch, type Running } from './process.ts'
+import { commandLine, end, endOfLog, type Launch, launch, type Running } from './process.ts'
 
 export type PartName = 'kafka' | 'postgres' | 'redis'
 
@@ -124,11 +125,9 @@ async function portIsFree({ name, port }: ServerKind): Promise<void> {
 }
 
 function writePid(pidFile: string, pid: number): void {
-  mkdirSync(dirnameOf(pidFile), { recursive: true })
+  mkdirSync(dirname(pidFile), { recursive: true })
   writeFileSync(pidFile, `${pid}\n`)
 }
-
-const dirnameOf = (file: string) => file.slice(0, file.lastIndexOf('/'))
 
 /**
  * Waits for the server that an earlier run left behind on the same data (that run was killed; its watch is ending the
@@ -138,18 +137,9 @@ const dirnameOf = (file: string) => file.slice(0, file.lastIndexOf('/'))
 async function goneBefore(pidFile: string): Promise<void> {
   if (!existsSync(pidFile)) return
   const pid = Number(readFileSync(pidFile, 'utf8'))
-  const isOurs = () => pid > 1 && commandLine(pid).includes(dirnameOf(pidFile))
+  const isOurs = () => pid > 1 && commandLine(pid).includes(dirname(pidFile))
   for (const until = Date.now() + 15_000; isOurs(); await sleep(100)) {
     if (Date.now() > until) process.kill(pid, 'SIGKILL')
   }
   rmSync(pidFile, { force: true })
-}
-
-function commandLine(pid: number): string {
-  const file = `/proc/${pid}/cmdline`
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }
