@@ -1,7 +1,5 @@
-// What `npm start`, `npm test`, `npm run bench` and `npm run test:integrations`, `test:chaos`, `test:model`,
-// `test:security`, `test:api`, `test:kubernetes` run. It needs the machine's own Node (20 or later) and nothing
-// installed: it installs the dependencies, among them Node 24, and hands over to start.ts, test.ts, bench.ts,
-// integrations.ts, chaos.ts, model.ts, security.ts, api.ts or kubernetes.ts.
+// What `npm start`, `npm test`, `npm run bench` and `npm run test:…` run. It needs the machine's own Node (20 or later)
+// and nothing installed: it installs the dependencies, among them Node 24, and hands over to the file of the task.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -13,16 +11,13 @@ const root = join(here, '../..')
 // npm has Node 24 for Linux only; elsewhere it is the machine's own.
 const packaged = join(root, `node_modules/node-linux-${process.arch}/bin/node`)
 const node = process.platform === 'linux' ? packaged : process.execPath
+// Those of suite.ts are a folder of test/ with a configuration of its own.
+const suites = ['integrations', 'kubernetes']
+const tasks = ['start', 'test', 'chaos', 'model', 'security', 'api', 'bench', ...suites]
 const [task, ...args] = process.argv.slice(2)
 
-if (
-  !['start', 'test', 'integrations', 'chaos', 'model', 'security', 'api', 'kubernetes', 'bench'].includes(
-    task,
-  )
-) {
-  console.error(
-    'usage: node infra/local/run.mjs start|test|integrations|chaos|model|security|api|kubernetes|bench [arguments]',
-  )
+if (!tasks.includes(task)) {
+  console.error(`usage: node infra/local/run.mjs ${tasks.join('|')} [arguments]`)
   process.exit(2)
 }
 const installed = isInstalled()
@@ -30,7 +25,8 @@ if (task === 'start' && !args.includes('--help'))
   await checkPrerequisites(root, { isInstalled: installed, npm: npmCommand() })
 if (!installed) await install()
 linkNode()
-hand(node, [join(here, `${task}.ts`), ...args])
+const isSuite = suites.includes(task)
+hand(node, [join(here, isSuite ? 'suite.ts' : `${task}.ts`), ...(isSuite ? [task] : []), ...args])
 
 /**
  * Whether node_modules holds what package-lock.json names. npm keeps its own list of what it installed; comparing the

@@ -1,7 +1,0 @@
-import { listenForInterruption } from './interruption.ts'
-import { beginRun, runTests } from './tests/runTests.ts'
-
-await runTests(process.argv.slice(2), beginRun(listenForInterruption()), {
-  config: 'test/integrations/vitest.config.ts',
-})
-process.exit()
