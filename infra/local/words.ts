@@ -6,11 +6,11 @@ export function log(line: string): void {
 /** A server's URL without user and password. */
 export const addressOf = (url: string): string => url.replace(/\/\/.*@/, '//')
 
-/** Runs a step and logs how long it took. */
+/** Runs a step and logs how long it took, unless it returns false: then it has not come to its end. */
 export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   const result = await work()
-  log(`${name} ready (${((performance.now() - began) / 1000).toFixed(1)} s)`)
+  if (result !== false) log(`${name} ready (${((performance.now() - began) / 1000).toFixed(1)} s)`)
   return result
 }
 

@@ -40,7 +40,7 @@ export async function startTarget(folder: string, signal: AbortSignal, releases:
   const onDeath = (message: string) => console.error(message)
   const around: Surroundings = { env, logFolder: folder, signal, onDeath }
   const keep = async (name: string, service: Service) =>
-    releases.push(await startService(name, service, around))
+    releases.push((await startService(name, service, around)).stop)
   await tally(['migrate'], around)
   await tally(['topics', 'create'], around)
   for (const [index, name] of ['projector', 'query', 'admin'].entries()) {

@@ -27,28 +27,30 @@ export async function feedOrganizations(around: Surroundings): Promise<Organizat
 /**
  * A key for the feed's first organization that is known. The key of an earlier run is used again if it still works,
  * so that its curl line keeps working; otherwise a new one is created and kept in `keyFile`, readable by its owner
- * alone. Undefined when no organization is known (yet).
+ * alone. Throws what the last attempt to create one threw, such as that no organization is known yet.
  */
 export async function demoKey(
   address: string,
   keyFile: string,
   organizations: Organization[],
   around: Surroundings,
-): Promise<Key | undefined> {
+): Promise<Key> {
   const kept = existsSync(keyFile) ? (JSON.parse(readFileSync(keyFile, 'utf8')) as Key) : undefined
   if (kept !== undefined && (await ask(address, '/api/v1/events', kept.token)).status !== 401) return kept
+  let reason = new Error('the feed has no organization')
   for (const organization of organizations) {
     const whose = ['--organization', organization.organizationId, '--name', 'npm start']
-    const printed = await tally(['keys', 'create', ...whose, ...scopes, '--json'], around).catch(
-      () => undefined,
-    )
-    around.signal.throwIfAborted()
-    if (printed === undefined) continue
-    const key = { ...organization, token: (JSON.parse(printed) as { token: string }).token }
-    writeFileSync(keyFile, JSON.stringify(key), { mode: 0o600 })
-    return key
+    try {
+      const printed = await tally(['keys', 'create', ...whose, ...scopes, '--json'], around)
+      const key = { ...organization, token: (JSON.parse(printed) as { token: string }).token }
+      writeFileSync(keyFile, JSON.stringify(key), { mode: 0o600 })
+      return key
+    } catch (error) {
+      around.signal.throwIfAborted()
+      reason = error as Error
+    }
   }
-  return undefined
+  throw reason
 }
 
 /** An event as far as it matters here. */

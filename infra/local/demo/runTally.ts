@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type LocalServers, startServers } from '../servers/index.ts'
 import { passwordIn } from '../servers/password.ts'
 import { preferPort } from '../servers/ports.ts'
@@ -16,10 +17,10 @@ import {
   type Key,
   untilCounted,
 } from './firstAnswer.ts'
-import { openStartAgain } from './startAgain.ts'
+import { createStartAgain } from './startAgain.ts'
 import { type Service, type Surroundings, startService, tally } from './tally.ts'
 
-export interface RunOptions {
+export interface DemoOptions {
   /** The folder of this checkout that holds data and logs. */
   local: string
   feed: boolean
@@ -33,12 +34,12 @@ type Releases = (() => Promise<void>)[]
 
 /**
  * Runs all of Tally until `signal` says stop, or something that should run cannot be started again. Whatever was
- * started is stopped in the reverse order before this returns; it throws the reason when that was not `signal`'s.
+ * started is stopped in the reverse order. Always throws in the end: the reason, also if that is `signal`'s.
  */
-export async function runTally(options: RunOptions): Promise<void> {
+export async function runTally(options: DemoOptions): Promise<void> {
   const died = new AbortController()
   const signal = AbortSignal.any([options.signal, died.signal])
-  const onDeath = openStartAgain({ log, giveUp: error => died.abort(error), signal })
+  const onDeath = createStartAgain({ log, giveUp: error => died.abort(error), signal })
   const releases: Releases = []
   try {
     await bringUp({ ...options, signal }, onDeath, releases)
@@ -56,7 +57,7 @@ export async function runTally(options: RunOptions): Promise<void> {
 }
 
 async function bringUp(
-  options: RunOptions,
+  options: DemoOptions,
   onDeath: Surroundings['onDeath'],
   releases: Releases,
 ): Promise<void> {
@@ -70,7 +71,11 @@ async function bringUp(
   const env = await settings(servers, folders.dataFolder)
   const around: Surroundings = { env, logFolder: folders.logFolder, signal, onDeath }
   const keep = (name: string, service: Service) =>
-    step(name, async () => releases.push(await startService(name, service, around)))
+    step(name, async () => {
+      const { isReady, stop } = await startService(name, service, around)
+      releases.push(stop)
+      return isReady
+    })
   await step('schema', () => tally(['migrate'], around))
   await step('topics', () => tally(['topics', 'create'], around))
   const named = Number(process.env.OPS_PORT || 0)
@@ -93,7 +98,7 @@ async function bringUp(
   })
 }
 
-type FirstAnswer = RunOptions & {
+type FirstAnswer = DemoOptions & {
   address: string
   keep: (name: string, service: Service) => Promise<unknown>
   /** Writes what else the guides need into the file for other shells. */
@@ -109,11 +114,14 @@ async function firstAnswer(run: FirstAnswer, around: Surroundings): Promise<void
   if (fresh) for (const file of [keyFile, administratorFile, eveningFile]) rmSync(file, { force: true })
   const organizations = await feedOrganizations(around)
   const findKey = () => demoKey(address, keyFile, organizations, around)
-  let key = await findKey()
+  let key = await findKey().catch(() => {
+    signal.throwIfAborted()
+    return undefined
+  })
   const events = key === undefined ? [] : await eventsOf(address, key.token, signal)
   let path = countsPath(events)
   if (feed) await keep('feed', { args: feedArguments(eveningFile) })
-  if (feed) key ??= await untilKnown(findKey)
+  if (feed) key ??= await untilKnown(findKey, signal)
   const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, around))
   if (signIn !== undefined) process.stdout.write(howToSignIn(signIn))
   if (feed && key !== undefined) {
@@ -161,12 +169,16 @@ function feedArguments(eveningFile: string): string[] {
 }
 
 /** A key of the feed's first organization; it becomes known with the feed's first records. */
-async function untilKnown(findKey: () => Promise<Key | undefined>): Promise<Key> {
-  for (const until = Date.now() + 60_000; Date.now() < until; ) {
-    const key = await findKey()
-    if (key !== undefined) return key
+async function untilKnown(findKey: () => Promise<Key>, signal: AbortSignal): Promise<Key> {
+  for (const until = Date.now() + 60_000; ; await sleep(500, undefined, { signal })) {
+    try {
+      return await findKey()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (Date.now() < until) continue
+      const hint =
+        'no organization of the feed has a key after 60 s; see the logs of the feed and the projector'
+      throw new Error(`${hint}\n${(error as Error).message}`)
+    }
   }
-  throw new Error(
-    'no organization of the feed is known after 60 s; see the logs of the feed and the projector',
-  )
 }

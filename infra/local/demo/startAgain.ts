@@ -17,11 +17,11 @@ type Watch = {
 
 /**
  * Returns what is called when a part has ended by itself, with a sentence that begins with the part's name, and what
- * starts it again: it says so, starts it a while later, and says when it runs.
+ * starts it again (false: it ended before it was ready): it says so, starts it a while later, and says when it runs.
  */
-export function openStartAgain({ log, giveUp, signal, waitMs = defaultWaitMs }: Watch) {
+export function createStartAgain({ log, giveUp, signal, waitMs = defaultWaitMs }: Watch) {
   const ends = new Map<string, number[]>()
-  return async (message: string, start: () => Promise<void>): Promise<void> => {
+  return async (message: string, start: () => Promise<unknown>): Promise<void> => {
     if (signal.aborted) return
     const name = message.slice(0, message.indexOf(' '))
     const at = Date.now()
@@ -31,8 +31,7 @@ export function openStartAgain({ log, giveUp, signal, waitMs = defaultWaitMs }: 
     log(`${message}\nStarting ${name} again in ${waitMs / 1000} s ...`)
     try {
       await sleep(waitMs, undefined, { signal })
-      await start()
-      log(`${name} runs again (${((Date.now() - at) / 1000).toFixed(1)} s)`)
+      if ((await start()) !== false) log(`${name} runs again (${((Date.now() - at) / 1000).toFixed(1)} s)`)
     } catch (error) {
       if (!signal.aborted) giveUp(error as Error)
     }

@@ -1,11 +1,15 @@
-import { expect, test } from 'vitest'
-import { openStartAgain } from './startAgain.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createStartAgain } from './startAgain.ts'
+import { startService } from './tally.ts'
 
 function watch({ waitMs = 0 } = {}) {
   const said: string[] = []
   const gaveUp: string[] = []
   const ends = new AbortController()
-  const startAgain = openStartAgain({
+  const startAgain = createStartAgain({
     log: line => void said.push(line),
     giveUp: error => void gaveUp.push(error.message),
     signal: ends.signal,
@@ -22,6 +26,21 @@ test('a part that ended by itself is started again, and both are said', async ()
     expect.stringMatching(/^redis runs again \([\d.]+ s\)$/),
   ])
   expect(gaveUp).toEqual([])
+})
+
+test('a service that ends before it is ready is not reported as ready, nor as running again', async () => {
+  const { said, startAgain } = watch()
+  const logFolder = mkdtempSync(join(tmpdir(), 'tally-logs-'))
+  onTestFinished(() => rmSync(logFolder, { recursive: true }))
+  const { promise, resolve } = Promise.withResolvers<() => Promise<unknown>>()
+  const around = { env: {}, logFolder, signal: new AbortController().signal }
+  const service = { args: ['no-such-command'], readyAt: 'http://127.0.0.1:1/readyz' }
+  const onDeath = (_: string, start: () => Promise<unknown>) => resolve(start)
+  const { isReady, stop } = await startService('query', service, { ...around, onDeath })
+  expect(isReady).toBe(false)
+  await startAgain('query ended by itself', await promise)
+  expect(said).toEqual(['query ended by itself\nStarting query again in 0 s ...'])
+  await stop()
 })
 
 test('a part that ends a fourth time in a minute, or does not start, is given up; another one is not', async () => {

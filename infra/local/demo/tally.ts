@@ -14,7 +14,7 @@ export interface Surroundings {
   logFolder: string
   signal: AbortSignal
   /** Called if a service ends unexpectedly, with a sentence and the end of its log, and what starts it again. */
-  onDeath: (message: string, startAgain: () => Promise<void>) => void
+  onDeath: (message: string, startAgain: () => Promise<unknown>) => void
 }
 
 /** Runs a command of the program to its end, with `input` on its stdin, and returns what it printed on stdout. */
@@ -29,12 +29,12 @@ export interface Service {
   readyAt?: string
 }
 
-/** Starts a service in the background; returns what stops it, once it is ready. */
+/** Starts a service in the background; returns once it is ready, or has ended by itself, with what stops it. */
 export async function startService(
   name: string,
   service: Service,
   around: Surroundings,
-): Promise<() => Promise<void>> {
+): Promise<{ isReady: boolean; stop: () => Promise<void> }> {
   mkdirSync(around.logFolder, { recursive: true })
   const logFile = join(around.logFolder, `${name}.log`)
   rmSync(logFile, { force: true })
@@ -44,30 +44,34 @@ export async function startService(
   const start = async () => {
     const began = launch({ command: program, args: service.args, env, logFile, stopSignal: 'SIGTERM' })
     running = began
-    await untilReady(name, service.readyAt, { running: began, logFile, signal: around.signal })
+    const isReady = await untilReady(name, service.readyAt, {
+      running: began,
+      logFile,
+      signal: around.signal,
+    })
     void began.ended.then(how => {
       if (!wanted) return
       const log = `the end of ${logFile}:\n${endOfLog(logFile)}`
       around.onDeath(`${name} ended by itself (${how}); ${log}`, start)
     })
+    return isReady
   }
   const stop = async () => {
     wanted = false
     if (!running.hasEnded()) await end(running, 'SIGTERM')
   }
   try {
-    await start()
+    return { isReady: await start(), stop }
   } catch (error) {
     await stop()
     around.signal.throwIfAborted()
     throw error
   }
-  return stop
 }
 
 type Starting = { running: Running; logFile: string; signal: AbortSignal }
 
-/** Waits until a service is ready, or has ended. Throws if it is not ready in time. */
+/** Waits until a service is ready (true) or has ended (false). Throws if it is not ready in time. */
 async function untilReady(name: string, readyAt: string | undefined, { running, logFile, signal }: Starting) {
   const until = Date.now() + readyTimeoutMs
   while (readyAt !== undefined && !running.hasEnded() && !(await isReady(readyAt))) {
@@ -75,6 +79,7 @@ async function untilReady(name: string, readyAt: string | undefined, { running, 
       throw new Error(`${name} is not ready after 60 s; the end of ${logFile}:\n${endOfLog(logFile)}`)
     await sleep(100, undefined, { signal })
   }
+  return !running.hasEnded()
 }
 
 function isReady(address: string): Promise<boolean> {
