@@ -124,7 +124,7 @@ function newForm({ passkeys, options, mistake, csrf }: Shown): Html {
     csrf,
     button: 'Create passkey',
     fields: html`<label for="name">Name</label>
-<input id="name" name="name" required maxlength="100" autocomplete="off" aria-describedby="name-rule">
+<input id="name" name="name" required maxlength="200" autocomplete="off" aria-describedby="name-rule">
 <p class="faint" id="name-rule">Such as the device that keeps it.</p>`,
     mistake,
   })

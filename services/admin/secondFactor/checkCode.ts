@@ -10,7 +10,7 @@ import { knownDevice } from '../signIn/devices.ts'
 import { ownPath } from '../signIn/formAgain.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { noteRefused, throwIfExceeded } from '../signIn/refusals.ts'
-import { counted, counted as inWords, moment } from '../views/format.ts'
+import { counted, moment } from '../views/format.ts'
 import { html } from '../views/html.ts'
 import { recoveryCodeOf } from './codes.ts'
 import type { useCode } from './store.ts'
@@ -25,7 +25,7 @@ const tooManyCodes = ({ waitSeconds }: { waitSeconds: number }) =>
   new PageProblem(
     429,
     'Too many wrong codes',
-    `Codes of your app are accepted again in ${inWords(Math.ceil(waitSeconds / 3_600), 'hour')}. Until then, go back and enter a recovery code, or use a browser in which you have signed in before.`,
+    `Codes of your app are accepted again in ${counted(Math.ceil(waitSeconds / 3_600), 'hour')}. Until then, go back and enter a recovery code, or use a browser in which you have signed in before.`,
     waitSeconds,
   )
 
@@ -33,8 +33,8 @@ type Entered = { administratorId: string; email: string; typed: string }
 
 /**
  * Lets `use` check a code, of someone who gave the right password or has a session, and notes a wrong one. Wrong codes
- * of apps are counted apart, for each known browser and for all others together, so that neither who knows the
- * password nor who has a session tries many; throws a 429 beyond the limit. Recovery codes are too long to guess.
+ * of apps are counted apart, for each known browser and for all others together, so that neither a stolen
+ * password nor a stolen session allows many guesses; throws a 429 beyond the limit. Recovery codes are too long to guess.
  */
 export async function checkCode(
   deps: AdminDeps,
@@ -48,8 +48,8 @@ export async function checkCode(
   const detail = device === undefined ? newBrowser : 'from a known browser'
   const subject = device ?? administratorId
   const isOfApp = recoveryCodeOf(typed) === undefined
-  const counted = isOfApp ? await countAttempt(db, 'code', subject) : undefined
-  await throwIfExceeded(deps, refusal, counted?.exceeded, tooManyCodes)
+  const attempt = isOfApp ? await countAttempt(db, 'code', subject) : undefined
+  await throwIfExceeded(deps, refusal, attempt?.exceeded, tooManyCodes)
   const giveBack = async () => isOfApp && uncountAttempt(db, 'code', subject)
   const used = await use().catch(async error => {
     await giveBack()
@@ -57,7 +57,7 @@ export async function checkCode(
   })
   if (used !== undefined) await giveBack()
   else await noteRefused(deps, refusal, { action: 'code-refused', detail })
-  if (used === undefined && counted?.attempts === warnsAt)
+  if (used === undefined && attempt?.attempts === warnsAt)
     deps.logger.warn({ administratorId, address: request.ip }, `${warnsAt} wrong codes of a second factor`)
   return used
 }
