@@ -115,7 +115,7 @@ export async function planAccept(deps: OffsetsDeps, of: TopicPartition): Promise
 
 /**
  * What `tally offsets skip` would do: continue at `to`. Throws OffsetsUsageError if there is no such partition, or `to`
- * is not after the applied offset or is past the end of the log.
+ * is not after the applied offset or is past the end of the log; and an error if the log does not fit what was applied.
  */
 export async function planSkip(deps: OffsetsDeps, of: TopicPartition, to: number): Promise<Move> {
   const { stored, log } = await inspect(deps, of)

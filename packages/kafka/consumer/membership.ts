@@ -31,7 +31,7 @@ type MembershipDeps = {
   counts(): Promise<Map<string, number>>
 }
 
-/** The result of a join; `counts`: how many partitions of each topic this member has assigned, if it is the leader. */
+/** The result of a join; `counts`: the partition counts from which this member, as leader, made the assignment. */
 export type Joined = { generation: number; assignment: Assignment; counts: Map<string, number> | undefined }
 
 /** Next offsets, as Kafka's group keeps them for lag tools. */

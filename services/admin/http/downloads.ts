@@ -17,7 +17,7 @@ const tooManyDownloads = () =>
     5,
   )
 
-/** Bounds what reads all orders of a day at the same time, files (`.csv`, `.xlsx`) and items; more are a 503. */
+/** Bounds how many files (`.csv`, `.xlsx`) and items are read at the same time; more are a 503. */
 export function limitDownloads(area: FastifyInstance): void {
   const downloads = new Downloads()
   area.addHook('preHandler', (request, reply, done) => {

@@ -30,7 +30,7 @@ type Attempt = { email?: string; address: string; device?: string | undefined }
 /**
  * Counts a sign-in attempt, before its password is checked, also for an account that does not exist. Returns the
  * limit that is exceeded, if one is. Exact over all processes and concurrent attempts; refused attempts do not
- * extend a window, and count only for the first limit that they exceed: whoever is over it reaches no account.
+ * extend a window, and do not count for the limits after the one that they exceed: they use up no account's attempts.
  */
 export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<Exceeded | undefined> {
   for (const [limit, subject] of countersOf(attempt)) {

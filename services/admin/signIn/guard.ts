@@ -34,12 +34,12 @@ export function requireSession({ db, recall, requiresSecondFactor }: AdminDeps) 
   }
 }
 
-/** Leads who sends a form without a session to the sign-in, and from there back to the form with its fields. */
+/** Redirects a form without a session to the sign-in, and from there back to the form with its fields. */
 export async function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
   if (request.session === undefined) return reply.redirect(signInAgain(request), 303)
 }
 
-/** Passes who proved who they are within 30 minutes; asks others first, and leads back to the form's page. */
+/** Passes anyone who proved their identity within 30 minutes; asks others first, and leads back to the form's page. */
 export async function requireRecent(request: FastifyRequest, reply: FastifyReply) {
   if (sessionOf(request).isRecent) return
   return reply.redirect(`/confirm?next=${encodeURIComponent(pageOf(request))}`, 303)

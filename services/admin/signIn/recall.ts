@@ -10,7 +10,7 @@ const mostKept = 100
 export type Recall = ReturnType<typeof createRecall>
 
 /**
- * Finds sessions, and keeps those of the platform team that this process has read in the last 30 minutes: where
+ * Finds sessions, and keeps those of the platform team that this process has read in the last 30 minutes: if
  * `mayRecall`, one of them holds while Postgres does not answer. Every other request fails then.
  */
 export function createRecall(nowMs: () => number = Date.now) {
