@@ -115,8 +115,8 @@ function versionOf(command, args, pattern) {
  * network gets 8 s and a second try after 1 s; 20 s for all of it.
  */
 export function registryError(root, [command, ...first]) {
-  const patience = ['--fetch-timeout=8000', '--fetch-retries=1', '--fetch-retry-mintimeout=1000']
-  const args = ['view', 'kafkajs', 'version', ...patience, '--fetch-retry-maxtimeout=1000']
+  const fetchLimits = ['--fetch-timeout=8000', '--fetch-retries=1', '--fetch-retry-mintimeout=1000']
+  const args = ['view', 'kafkajs', 'version', ...fetchLimits, '--fetch-retry-maxtimeout=1000']
   const { status, error, stderr } = run(command, [...first, ...args], { cwd: root })
   if (status === 0) return undefined
   const reason = /npm (?:error|ERR!) (?!code|errno|syscall)(.+)/.exec(stderr ?? '')?.[1]

@@ -1,3 +1,3 @@
 export * from './database.ts'
 export * from './migrate.ts'
-export { lackedTables } from './roles.ts'
+export { forbiddenTables } from './roles.ts'

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgres } from './database.ts'
 import { migrate } from './migrate.ts'
-import { lackedTables } from './roles.ts'
+import { forbiddenTables } from './roles.ts'
 
 const services: Service[] = ['query', 'projector', 'admin']
 const owner = await databaseOfFile()
@@ -98,7 +98,7 @@ select tablename as name from pg_tables where schemaname = 'public' order by 1`.
 
 test('tally migrate gives a right that a role lacks, and names the tables until then', async () => {
   await sql`revoke select on orders, events from tally_query`.execute(owner.db)
-  expect(await lackedTables(as.query)).toEqual(['events', 'orders'])
+  expect(await forbiddenTables(as.query)).toEqual(['events', 'orders'])
   await Promise.all([migrate(owner.db), migrate(owner.db)])
-  for (const service of services) expect(await lackedTables(as[service])).toEqual([])
+  for (const service of services) expect(await forbiddenTables(as[service])).toEqual([])
 })

@@ -78,13 +78,13 @@ select rolname as name from pg_roles where rolname = any(${Object.keys(roles)}::
  * The tables on which the role of this connection lacks a right, by name: if it is a role of the services, or a
  * member of one, of those that the service needs; else all of Tally's that it may not read and write.
  */
-export async function lackedTables(db: Postgres): Promise<string[]> {
+export async function forbiddenTables(db: Postgres): Promise<string[]> {
   const needed = await neededRights(db)
-  const { rows } = await (needed.length === 0 ? lackedByOther() : lackedByService(needed)).execute(db)
+  const { rows } = await (needed.length === 0 ? forbiddenToOther() : forbiddenToService(needed)).execute(db)
   return rows.map(({ name }) => name)
 }
 
-const lackedByService = (needed: Needed[]) => sql<{ name: string }>`
+const forbiddenToService = (needed: Needed[]) => sql<{ name: string }>`
 select distinct relname as name
 from pg_class join unnest(
   ${needed.map(({ table }) => table)}::text[],
@@ -96,7 +96,7 @@ where relnamespace = current_schema()::regnamespace and not case
 end
 order by relname`
 
-const lackedByOther = () => sql<{ name: string }>`
+const forbiddenToOther = () => sql<{ name: string }>`
 select relname as name from pg_class
 where relkind = 'r' and relnamespace = current_schema()::regnamespace and relowner = (${owner})
   and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert'))

@@ -36,7 +36,7 @@ const meanwhile: Meanwhile = {
 }
 
 /** How long Postgres may take to answer before the area counts as not ready. */
-const answerTimeoutMs = 800
+const readyTimeoutMs = 800
 
 /**
  * Opens what the administration area needs and starts it. The process holds no state that another one would need. While
@@ -105,7 +105,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   const address = await listen(app, admin, 'ADMIN')
   started(
     async () => {
-      const reason = await silenceOf(answerTimeoutMs, () => pingPostgres(db))
+      const reason = await silenceOf(readyTimeoutMs, () => pingPostgres(db))
       return reason && `waiting for Postgres (${reason})`
     },
     { address },

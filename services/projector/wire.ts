@@ -65,7 +65,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   void warnOfRetention(servers.kafka, topics, logger)
 
   let watching: Watch | undefined
-  const components = openComponents({ servers, names, topics, metrics, logger }, () => watching?.soon()) // 3
+  const components = createComponents({ servers, names, topics, metrics, logger }, () => watching?.soon()) // 3
   const shared = { ...servers, ...components, topics, metrics, logger }
   const { logs, refusals } = components
 
@@ -96,7 +96,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
 }
 
 /** `onNewEpoch`: called when Postgres has come back in a new epoch, whose watermarks in Redis must be raised again. */
-function openComponents(
+function createComponents(
   {
     servers,
     names,

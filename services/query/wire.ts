@@ -223,7 +223,7 @@ async function openServers(
 }
 
 /** For each of the two: together they stay below 1 s, the default timeout of a Kubernetes probe. */
-const answerTimeoutMs = 400
+const readyTimeoutMs = 400
 
 /**
  * Whether a query process can answer at all: either Redis or Postgres is enough, so it is unready only without both. It
@@ -231,9 +231,9 @@ const answerTimeoutMs = 400
  */
 function queryReadiness({ redis, db }: { redis: RedisClient; db: Postgres }) {
   return async (): Promise<string | undefined> => {
-    const noRedis = await silenceOf(answerTimeoutMs, () => pingRedis(redis))
+    const noRedis = await silenceOf(readyTimeoutMs, () => pingRedis(redis))
     if (noRedis === undefined) return undefined
-    const noPostgres = await silenceOf(answerTimeoutMs, () => pingPostgres(db))
+    const noPostgres = await silenceOf(readyTimeoutMs, () => pingPostgres(db))
     if (noPostgres === undefined) return undefined
     return `neither Redis (${noRedis}) nor Postgres (${noPostgres}) answers`
   }

@@ -20,7 +20,7 @@ const idleMs = 50
  * The next fetch waits until this long after a small answer. At a few hundred records a second it then brings those of
  * several partitions, not one record; a record that comes alone waits for nothing.
  */
-const gatherMs = 5
+const lingerMs = 5
 const smallBytes = 64 * 1024
 /**
  * The topic was deleted, or created again (UNKNOWN_TOPIC_ID, INCONSISTENT_TOPIC_ID), or a new leader, whose log may be
@@ -74,7 +74,7 @@ export class FetchLoops {
     }
     for (const id of ids) {
       if (this.#running.has(id)) continue
-      const node: Node = { id, smallAtMs: -gatherMs, failingSinceMs: undefined }
+      const node: Node = { id, smallAtMs: -lingerMs, failingSinceMs: undefined }
       this.#running.set(
         id,
         this.#run(node).finally(() => this.#running.delete(id)),
@@ -109,7 +109,7 @@ export class FetchLoops {
 
   async #fetchOnce(node: Node): Promise<void> {
     const { cluster, tuning, memory } = this.#deps
-    const waitMs = node.smallAtMs + gatherMs - performance.now()
+    const waitMs = node.smallAtMs + lingerMs - performance.now()
     if (waitMs > 0) await sleep(Math.ceil(waitMs))
     const asked = this.#wantedOf(node)
     if (asked.length === 0) return void (await sleep(idleMs))

@@ -1,5 +1,5 @@
 import { describeDatabase, openPool, type Postgres, type Settings } from '@tally/platform'
-import { checkSchema, lackedTables, leftContracts, SchemaError } from '@tally/schema'
+import { checkSchema, forbiddenTables, leftContracts, SchemaError } from '@tally/schema'
 import { sql } from 'kysely'
 import { type DoctorFinding, fail, ok, type Reached, reach, reachTimeoutMs } from './check.ts'
 
@@ -55,7 +55,7 @@ select current_setting('server_version_num')::int as number, current_setting('se
 
 /** Whether this role may use the tables, and their schema fits this program. */
 export async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
-  const [closed, ...others] = await lackedTables(db)
+  const [closed, ...others] = await forbiddenTables(db)
   if (closed !== undefined) {
     const more = others.length === 1 ? '1 more table' : `${others.length} more tables`
     return fail(

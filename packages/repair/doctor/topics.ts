@@ -118,14 +118,14 @@ function neededRights({ names }: KafkaDeps): [topic: string, rights: Right[]][] 
 export async function checkRights(deps: KafkaDeps): Promise<DoctorFinding> {
   const { kafka, topics, groupId } = deps
   const group = await groupState(kafka, groupId)
-  const lacking = (rights: ReadonlySet<Right> | undefined, needed: Right[]): Right[] =>
+  const missingRights = (rights: ReadonlySet<Right> | undefined, needed: Right[]): Right[] =>
     needed.filter(right => rights?.has(right) === false)
   const missing = [
     ...neededRights(deps).map(([topic, needed]) => ({
       on: `topic ${topic}`,
-      missing: lacking(topics.get(topic)?.rights, needed),
+      missing: missingRights(topics.get(topic)?.rights, needed),
     })),
-    { on: `group ${groupId}`, missing: lacking(group.rights, ['describe', 'read']) },
+    { on: `group ${groupId}`, missing: missingRights(group.rights, ['describe', 'read']) },
   ].filter(({ missing }) => missing.length > 0)
   if (missing.length > 0)
     return fail(

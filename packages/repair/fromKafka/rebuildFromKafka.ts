@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkTopics, type KafkaConnection, recordTopics, topicNames } from '@tally/kafka'
 import type { Settings } from '@tally/platform'
 import type { RepairDeps } from '../deps.ts'
-import { removeSurplus } from '../rebuild/publishWhole.ts'
+import { removeExtra } from '../rebuild/publishWhole.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { type Follower, follow } from './follow.ts'
 import { closeShadow, isSameLog, openShadow, openShadowPostgres } from './shadow.ts'
@@ -59,7 +59,7 @@ export function rebuildFromKafka(
       const events = await switchAll({ ...deps, locked, follower, topics, mayRemove, onRemoving })
       const records = follower.position().done
       onProgress(records, records)
-      await removeSurplus(deps)
+      await removeExtra(deps)
       await follower.stop()
       await closeShadow(locked, run)
       return { events, records }

@@ -16,7 +16,7 @@ import { findShadow } from '../fromKafka/shadow.ts'
 import { agrees, correction, type Difference, type Recount, recount } from '../recount.ts'
 import { countEvents, eventIds, organizationIds } from '../verify/known.ts'
 import { verifyEvent } from '../verify/verify.ts'
-import { publishOrganizationsWhole, publishWhole, removeSurplus } from './publishWhole.ts'
+import { publishOrganizationsWhole, publishWhole, removeExtra } from './publishWhole.ts'
 import { asOnlyRebuild, beginRun, finishRun, lockPartition, noteRevision, rememberEvent } from './run.ts'
 
 type RebuildOptions = {
@@ -57,7 +57,7 @@ export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebu
       onProgress(done, Math.max(all, done))
     }
     await rebuildOrganizations(writing, topics.organizations)
-    await removeSurplus(deps)
+    await removeExtra(deps)
     await finishRun(locked, run.id)
     return result
   })

@@ -4,7 +4,7 @@ import { figuresIn } from './format.js'
  * Date and time at the top of a screen, in the event's time zone, by the server's clock: a television may have another
  * one, and old time zone data. The day of the figures is named if the calendar has another date, as after midnight.
  */
-export function openClock(locale, { nowMs, offsetMs }) {
+export function createClock(locale, { nowMs, offsetMs }) {
   const [today, clock, date] = ['today', 'clock', 'date'].map(id => document.getElementById(id))
   const formatOf = styles => new Intl.DateTimeFormat(locale, { ...styles, timeZone: 'UTC' })
   const days = formatOf({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })

@@ -1,6 +1,6 @@
 import { draw } from './draw.js'
 import { figuresIn } from './format.js'
-import { openMarks } from './marks.js'
+import { createMarks } from './marks.js'
 import { firstChoice, partsOf } from './parts.js'
 import { showStatus } from './status.js'
 import { follow } from './stream.js'
@@ -9,7 +9,7 @@ const live = document.getElementById('live')
 const by = id => document.getElementById(id)
 const { locale } = document.documentElement.dataset
 const format = figuresIn(locale)
-const mark = openMarks()
+const mark = createMarks()
 const tiles = ['sales', 'orders', 'items', 'average']
 /** From this many items on they can be searched. */
 const searchedItems = 15

@@ -5,7 +5,7 @@ const markedMs = 1_000
  * Marks figures that have changed, with a dot next to each: the number itself never changes its look. Call the result
  * with the key and the text of each figure, also of one that is not shown, and with its element if it is.
  */
-export function openMarks() {
+export function createMarks() {
   const timers = new Map()
   const known = new Map()
   return (key, text, element) => {

@@ -5,7 +5,7 @@ const everyMs = 10_000
  * How many of each item were sold in the last 10 minutes, from what the screen itself has received: a sample of the
  * counts every 10 s. After a pause, or at the start, the window begins with the first sample that there is.
  */
-export function openRecent() {
+export function createRecent() {
   let samples = []
   const latest = () => samples[samples.length - 1]
   return {

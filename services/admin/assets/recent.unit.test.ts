@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 // @ts-expect-error a plain script of the browser
-import { openRecent } from './recent.js'
+import { createRecent } from './recent.js'
 
 const second = 1_000
 const minute = 60 * second
 const counts = (burger: number) => new Map([[7, burger]])
 
 test('it counts from the first sample until the screen has seen ten minutes', () => {
-  const recent = openRecent()
+  const recent = createRecent()
   expect(recent.since()).toBeUndefined()
   recent.sample(0, counts(40))
   expect([recent.since(), recent.of(7, 40)]).toEqual([0, 0])
@@ -16,13 +16,13 @@ test('it counts from the first sample until the screen has seen ten minutes', ()
 })
 
 test('after ten minutes what was sold before them no longer counts', () => {
-  const recent = openRecent()
+  const recent = createRecent()
   for (let at = 0; at <= 20 * minute; at += 10 * second) recent.sample(at, counts(at / minute))
   expect([recent.since(), recent.of(7, 20)]).toEqual([null, 10])
 })
 
 test('after a pause longer than the window it begins again, and says so', () => {
-  const recent = openRecent()
+  const recent = createRecent()
   for (let at = 0; at <= 12 * minute; at += 10 * second) recent.sample(at, counts(5))
   recent.sample(40 * minute, counts(900))
   recent.sample(40 * minute + 10 * second, counts(903))
@@ -30,7 +30,7 @@ test('after a pause longer than the window it begins again, and says so', () => 
 })
 
 test('samples are ten seconds apart, and a clock that was set back begins again', () => {
-  const recent = openRecent()
+  const recent = createRecent()
   expect([0, 9, 10, 19, 20].map(at => recent.sample(at * second, counts(1)))).toEqual([
     true,
     false,
@@ -43,7 +43,7 @@ test('samples are ten seconds apart, and a clock that was set back begins again'
 })
 
 test('what was taken back is below zero', () => {
-  const recent = openRecent()
+  const recent = createRecent()
   recent.sample(0, counts(5))
   expect(recent.of(7, 3)).toBe(-2)
 })

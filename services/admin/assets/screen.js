@@ -1,8 +1,8 @@
 import { calmly } from './calmly.js'
-import { openClock } from './clock.js'
+import { createClock } from './clock.js'
 import { hideWhenIdle } from './idle.js'
-import { openMoney } from './screenMoney.js'
-import { openPortions } from './screenPortions.js'
+import { createMoney } from './screenMoney.js'
+import { createPortions } from './screenPortions.js'
 import { showStatus } from './status.js'
 import { follow } from './stream.js'
 
@@ -13,8 +13,8 @@ const by = id => document.getElementById(id)
 const { dataset } = by('screen')
 const { locale } = document.documentElement.dataset
 const status = showStatus(locale)
-const clock = openClock(locale, { nowMs: Number(dataset.nowMs), offsetMs: Number(dataset.offsetMs) })
-const view = dataset.shows === 'money' ? openMoney(locale) : openPortions(locale, clock)
+const clock = createClock(locale, { nowMs: Number(dataset.nowMs), offsetMs: Number(dataset.offsetMs) })
+const view = dataset.shows === 'money' ? createMoney(locale) : createPortions(locale, clock)
 
 const show = calmly(calmMs, day => {
   by('event').textContent = day.eventName

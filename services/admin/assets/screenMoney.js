@@ -2,7 +2,7 @@ import { draw } from './draw.js'
 import { hourName, withPauses } from './evening.js'
 import { figuresIn } from './format.js'
 import { bar, bestSellers, nothing } from './items.js'
-import { openMarks } from './marks.js'
+import { createMarks } from './marks.js'
 import { h } from './tree.js'
 
 /** A row's part of the screen's height, and its text's: that is at least 2 %, and leaves room for a name. */
@@ -10,11 +10,11 @@ const rowOf = { least: 0.034, most: 0.085 }
 const textOf = { ofRow: 0.62, most: 0.038 }
 
 /** The screen with money: figures on top, orders by hour and best sellers below. */
-export function openMoney(locale) {
+export function createMoney(locale) {
   const by = id => document.getElementById(id)
   const format = figuresIn(locale)
   const { money, whole } = format
-  const mark = openMarks()
+  const mark = createMarks()
   let shown
 
   const figures = { sales: money, orders: whole, items: whole, average: money }

@@ -1,8 +1,8 @@
 import { draw } from './draw.js'
 import { figuresIn } from './format.js'
 import { named, nothing } from './items.js'
-import { openMarks } from './marks.js'
-import { openRecent } from './recent.js'
+import { createMarks } from './marks.js'
+import { createRecent } from './recent.js'
 import { gridFor, pagesOf } from './rowPages.js'
 import { h } from './tree.js'
 
@@ -25,13 +25,13 @@ const lineOf = ({ category, item }, recent, whole) => {
 }
 
 /** The screen without money: how many of each item, by category, in rows as large as fit; further pages take turns. */
-export function openPortions(locale, clock) {
+export function createPortions(locale, clock) {
   const by = id => document.getElementById(id)
   const columns = by('columns')
   const { whole } = figuresIn(locale)
-  const widthOf = openRuler(columns)
-  const recent = openRecent()
-  const mark = openMarks()
+  const widthOf = createRuler(columns)
+  const recent = createRecent()
+  const mark = createMarks()
   let shown
   /** The counts as they were received: figures are shown later than that. */
   let counts
@@ -81,7 +81,7 @@ export function openPortions(locale, clock) {
   // Its room changes with the screen, and with what is said above it.
   new ResizeObserver(layOut).observe(columns)
 
-  const isHeld = openHold(by('hold'))
+  const isHeld = createHold(by('hold'))
   setInterval(() => {
     if (pages.length > 1 && !isHeld()) turnTo(page + 1)
   }, turnMs)
@@ -109,14 +109,14 @@ export function openPortions(locale, clock) {
 }
 
 /** A button that is pressed and released; the result says whether it is pressed. */
-function openHold(button) {
+function createHold(button) {
   const isHeld = () => button.getAttribute('aria-pressed') === 'true'
   button.addEventListener('click', () => button.setAttribute('aria-pressed', String(!isHeld())))
   return isHeld
 }
 
 /** Measures texts as they are written in an element, in the size of its text; what was measured is kept. */
-function openRuler(target) {
+function createRuler(target) {
   const context = document.createElement('canvas').getContext('2d')
   context.font = `600 100px ${getComputedStyle(target).fontFamily}`
   const widths = new Map()

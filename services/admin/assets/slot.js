@@ -7,7 +7,7 @@ const most = 4
 const heldMs = 5_000
 
 /** The slots of a browser's windows, which find each other through `storage`; `id` names this window. */
-export function openSlot(storage, id, now = Date.now) {
+export function createSlot(storage, id, now = Date.now) {
   const keyOf = index => `tally-stream-${index}`
   const read = index => {
     const [holder, at] = (storage.getItem(keyOf(index)) || '').split(' ')

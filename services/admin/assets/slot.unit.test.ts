@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 // @ts-expect-error a plain script of the browser
-import { openSlot } from './slot.js'
+import { createSlot } from './slot.js'
 
 type Slot = { hold(): boolean; release(): void }
 
@@ -13,7 +13,7 @@ function newBrowser() {
     removeItem: (key: string) => void kept.delete(key),
   }
   const clock = { ms: 0 }
-  const open = (id: string): Slot => openSlot(storage, id, () => clock.ms)
+  const open = (id: string): Slot => createSlot(storage, id, () => clock.ms)
   return { open, clock, kept }
 }
 
@@ -53,7 +53,7 @@ test('without storage, or with something else in it, a window has its stream', (
   const refused = () => {
     throw new Error('the browser allows no storage')
   }
-  const alone: Slot = openSlot({ getItem: refused, setItem: refused, removeItem: refused }, 'a')
+  const alone: Slot = createSlot({ getItem: refused, setItem: refused, removeItem: refused }, 'a')
   expect(alone.hold()).toBe(true)
   alone.release()
   const { open, kept } = newBrowser()

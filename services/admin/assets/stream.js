@@ -1,5 +1,5 @@
 import { backoffMs } from './backoff.js'
-import { openSlot } from './slot.js'
+import { createSlot } from './slot.js'
 
 /** A beat arrives every second. After this long without one the connection may be one that no longer leads anywhere. */
 const silentMs = 10_000
@@ -14,7 +14,7 @@ const turnMs = 1_000
  */
 export function follow(url, on) {
   const id = String(Math.random()).slice(2)
-  const slot = openSlot(storageOf(window), id)
+  const slot = createSlot(storageOf(window), id)
   let attempts = 0
   let source
   let timer

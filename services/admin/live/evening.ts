@@ -25,7 +25,7 @@ export function eveningOf<Hour extends { hour: number }>(hours: Hour[], opening:
 
 /** The hours in which the day was open or that are given, as its evening ran. */
 export function clockOf(hours: { hour: number }[], opening: Opening): number[] {
-  const open = createHours(opening)
+  const open = openHours(opening)
   const present = new Set([...open, ...hours.map(({ hour }) => hour)])
   if (present.size === 0) return []
   const clockwise = [...present].sort(byDistanceFrom(open[0] ?? 0))
@@ -41,7 +41,7 @@ export function clockOf(hours: { hour: number }[], opening: Opening): number[] {
  * The local hours from the opening to the end, the opening's first. After 24 hours the clock no longer tells what is
  * within: only the opening's, because days may be left open.
  */
-function createHours({ day, timeZone, asOfMs }: Opening): number[] {
+function openHours({ day, timeZone, asOfMs }: Opening): number[] {
   if (day === undefined) return []
   const end = Math.max(day.openedAt, day.closedAt ?? asOfMs ?? 0)
   const lengthMs = end - day.openedAt

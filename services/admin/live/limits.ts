@@ -1,6 +1,6 @@
 import type { OrganizationId } from '@tally/contract'
 import type { AdminDeps } from '../deps.ts'
-import { openSharedPlaces, type Place } from './places.ts'
+import { createSharedPlaces, type Place } from './places.ts'
 
 /** Live screens that may be open: a browser opens one for each tab. */
 const mostScreens = { process: 2_000, organization: 200, viewer: 20 }
@@ -12,10 +12,10 @@ export type Viewer = { organizationId: OrganizationId; viewer: `session-${number
  * Counts open screens: in this process, and with Redis in all processes. `take` returns the place, or undefined if
  * there is none.
  */
-export function openScreenLimits(deps: Pick<AdminDeps, 'redis' | 'keys' | 'logger'>): {
+export function createScreenLimits(deps: Pick<AdminDeps, 'redis' | 'keys' | 'logger'>): {
   take(viewer: Viewer): Promise<Place | undefined>
 } {
-  const shared = openSharedPlaces(deps)
+  const shared = createSharedPlaces(deps)
   const open = new Map<string, number>()
   const add = (key: string, by: number) => {
     const count = (open.get(key) ?? 0) + by

@@ -12,7 +12,7 @@ import { type Fixture, newEvent, newOffice, newVisitor, openFixture, useFixture 
 import { sell as sellIn } from '../test/sell.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
-import { openSharedPlaces } from './places.ts'
+import { createSharedPlaces } from './places.ts'
 import { createDayReader } from './reader.ts'
 
 const fixture = useFixture()
@@ -283,14 +283,14 @@ test('the live screens of an organization are limited over all processes, and on
     screen.destroy()
     return statusCode
   }
-  const first = openSharedPlaces({ redis, keys, logger })
+  const first = createSharedPlaces({ redis, keys, logger })
   const places = await Promise.all(Array.from({ length: 201 }, () => first.take(office.organizationId, 200)))
   expect(places.filter(place => place !== undefined)).toHaveLength(200)
   expect(await statusOf()).toBe(429)
   places.find(place => place !== undefined)?.release()
   await until('there is room', async () => (await statusOf()) === 200)
 
-  const killed = openSharedPlaces({ redis, keys, logger })
+  const killed = createSharedPlaces({ redis, keys, logger })
   for (let index = 0; index < 3; index++) expect(await killed.take('session-0', 3)).toBeDefined()
   expect(await killed.take('session-0', 3)).toBeUndefined()
   // A minute later:
@@ -299,16 +299,16 @@ test('the live screens of an organization are limited over all processes, and on
   expect(await first.take('session-0', 3)).toBeDefined()
   const down = () => Promise.reject(new Error('down'))
   const without = { takeScreen: down, zrem: down }
-  const alone = openSharedPlaces({ redis: without as unknown as typeof redis, keys, logger })
+  const alone = createSharedPlaces({ redis: without as unknown as typeof redis, keys, logger })
   expect(await alone.take('session-0', 0)).toBeDefined()
   await second.close()
 })
 
 test('a process whose clock is an hour ahead takes no live screen of others', async () => {
   const { redis, keys, logger } = fixture.deps
-  expect(await openSharedPlaces({ redis, keys, logger }).take('session-1', 1)).toBeDefined()
+  expect(await createSharedPlaces({ redis, keys, logger }).take('session-1', 1)).toBeDefined()
   const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
-  const ahead = openSharedPlaces({ redis, keys, logger })
+  const ahead = createSharedPlaces({ redis, keys, logger })
   expect(await ahead.take('session-1', 1)).toBeUndefined()
   clock.mockRestore()
 })

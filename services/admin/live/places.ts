@@ -12,7 +12,7 @@ export type Place = { keep(): void; release(): void }
  * `take` returns undefined if the owner has `most`. Without Redis, only the limits of each process hold (limits.ts). A
  * place that is not kept ends by itself, so a process that is killed holds none for long.
  */
-export function openSharedPlaces({ redis, keys, logger }: Pick<AdminDeps, 'redis' | 'keys' | 'logger'>) {
+export function createSharedPlaces({ redis, keys, logger }: Pick<AdminDeps, 'redis' | 'keys' | 'logger'>) {
   const ignore = (error: unknown) => logger.debug({ err: error }, 'Redis does not count live screens')
 
   return {

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
 import type { Composition } from './day.ts'
-import { openScreenLimits, type Viewer } from './limits.ts'
+import { createScreenLimits, type Viewer } from './limits.ts'
 import { overEvent } from './serverSentEvent.ts'
 
 /** How often a stream checks its session or link: after that ends, its screens end within this time. */
@@ -37,8 +37,8 @@ export type Streams = {
 export function openStreams(deps: AdminDeps): Streams {
   const { live, metrics, logger } = deps
   const open = new Set<PassThrough>()
-  const limits = openScreenLimits(deps)
   let isClosed = false
+  const limits = createScreenLimits(deps)
 
   /** Writes a day to a stream; returns the function that ends that. */
   function watch({ eventId, dayId, areaId, composition }: Showing, stream: PassThrough): () => void {

@@ -13,8 +13,8 @@ import { readHeldBack, readShards, readStoredState } from './read.ts'
 import { readDeadLettersPage, replayPages } from './replay.ts'
 import { operationsView } from './view.ts'
 
-/** How long a page waits for Kafka. */
-const answerTimeoutMs = 5_000
+/** How long the page waits for its dead letters, which are read from Kafka. */
+const deadLettersTimeoutMs = 5_000
 
 const runbook = new URL('../../../docs/runbook.md', import.meta.url)
 
@@ -34,7 +34,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
       const [parts, shards, deadLetters, heldBack, stored] = await Promise.all([
         readParts(deps),
         readShards(deps),
-        timeout(answerTimeoutMs, readDeadLettersPage(deps, before)).catch(() => undefined),
+        timeout(deadLettersTimeoutMs, readDeadLettersPage(deps, before)).catch(() => undefined),
         readHeldBack(deps),
         readStoredState(deps),
       ])

@@ -20,7 +20,7 @@ import { type AuditEntry, readAudit } from '../audit/store.ts'
 export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
 export type Rebuild = { startedAt: number; finishedAt: number | null }
 
-type Parts = {
+type Deps = {
   db: Postgres
   redis: ReadModelRedis
   keys: RedisKeys
@@ -59,7 +59,7 @@ async function ifAnswered<Result>(work: Promise<Result>): Promise<Result | undef
  * The lag of each shard over its topics; all records of a shard that no projector has read yet. While Postgres does not
  * answer, the shards are those that Kafka has, with the watermarks that Redis has.
  */
-export async function readShards({ db, redis, keys, kafka, topicPrefix }: Parts): Promise<Shard[]> {
+export async function readShards({ db, redis, keys, kafka, topicPrefix }: Deps): Promise<Shard[]> {
   const { events, orders, refunds } = topicNames(topicPrefix)
   const topics = [events, orders, refunds]
   const [stored, ends] = await Promise.all([
@@ -91,7 +91,7 @@ export async function readShards({ db, redis, keys, kafka, topicPrefix }: Parts)
 export async function readHeldBack({
   kafka,
   topicPrefix,
-}: Pick<Parts, 'kafka' | 'topicPrefix'>): Promise<HeldBack[]> {
+}: Pick<Deps, 'kafka' | 'topicPrefix'>): Promise<HeldBack[]> {
   const find = async () => {
     const counts = await describeTopics(kafka, [...recordTopics(topicNames(topicPrefix)).keys()])
     return heldBack(kafka, partitionsOf(counts))
@@ -105,7 +105,7 @@ export type StalledPartition = Stall & { topic: string; partition: number }
 async function readStalled({
   db,
   topicPrefix,
-}: Pick<Parts, 'db' | 'topicPrefix'>): Promise<StalledPartition[]> {
+}: Pick<Deps, 'db' | 'topicPrefix'>): Promise<StalledPartition[]> {
   const stored = await readLogs(db, [...recordTopics(topicNames(topicPrefix)).keys()])
   return stored.flatMap(({ topic, partition, stall }) =>
     stall === null ? [] : [{ topic, partition, ...stall }],
@@ -141,7 +141,7 @@ export type Stored = {
 }
 
 /** Reads what only Postgres has; undefined while that does not answer. */
-export function readStoredState({ db, topicPrefix }: Pick<Parts, 'db' | 'topicPrefix'>) {
+export function readStoredState({ db, topicPrefix }: Pick<Deps, 'db' | 'topicPrefix'>) {
   return ifAnswered<Stored>(
     (async () => {
       const [rebuild, stalled, commands, schema] = await Promise.all([

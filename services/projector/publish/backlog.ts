@@ -11,7 +11,7 @@ const pieceSize = 20
  * documents are not published, because they may never be asked for again; their revisions go with the mark, so that a
  * hash of them that went back is recognized as old.
  */
-export type Lacking = {
+export type Missing = {
   events: EventId[]
   organizations: OrganizationId[]
   quiet?: Published['events']
@@ -38,7 +38,7 @@ export class Backlog {
    * Adds what is not waiting yet. Marks of one shard cover the same events, so what has a mark is merged into an entry
    * of its shard that has not begun.
    */
-  add({ events, organizations, quiet = [], mark }: Lacking): void {
+  add({ events, organizations, quiet = [], mark }: Missing): void {
     if (mark === undefined) {
       const added = {
         events: this.#notWaiting(events, entry => entry.events),

@@ -17,7 +17,7 @@ import {
   type RedisKeys,
   type Unpublished,
 } from '@tally/publication'
-import { Backlog, type Lacking } from './backlog.ts'
+import { Backlog, type Missing } from './backlog.ts'
 import { type Mark, type Pending, Schedule, whole } from './schedule.ts'
 
 /** If `heal` finds more events than this, they go to the backlog, so that live figures do not wait for them. */
@@ -228,7 +228,7 @@ async function findMissing(
   { db, redis, keys, organizationsTopic }: PublicationDeps,
   { topic, partition }: TopicPartition,
   storedRevision: number,
-): Promise<Required<Lacking> | undefined> {
+): Promise<Required<Missing> | undefined> {
   const field = await redis.hget(keys.shard(partition), publishedField(topic))
   const since = Number(field ?? 0)
   if (since >= storedRevision) return undefined

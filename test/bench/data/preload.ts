@@ -61,7 +61,7 @@ async function sendAll(
   await createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
   const producer = await openProducer(kafka)
   const names = topicNames(topicPrefix)
-  const placeOf = openPlaces(partitions)
+  const placeOf = createPlaces(partitions)
   let waiting: (Outgoing & { place: number })[] = []
   const send = async () => {
     const sorted = waiting.sort((one, other) => one.place - other.place)
@@ -77,7 +77,7 @@ async function sendAll(
 }
 
 /** Numbers by which records sort by topic and partition; those of one partition keep their order (a stable sort). */
-function openPlaces(partitions: number): (type: TestRecord['type'], key: string) => number {
+function createPlaces(partitions: number): (type: TestRecord['type'], key: string) => number {
   const types = ['organizations', 'events', 'orders', 'refunds']
   const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({
     partitionId,
