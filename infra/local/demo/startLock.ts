@@ -4,7 +4,7 @@ import { commandLine } from '../servers/process.ts'
 
 /**
  * Holds a checkout for one `npm start`, by a file in `folder` that is named by its process. Returns what lets it go;
- * throws when another holds it. A file whose process is gone, or whose pid belongs to another program by now, is deleted.
+ * throws when another holds it. A file is deleted if its process is gone, or its pid belongs to another program by now.
  */
 export function lock(folder: string): () => void {
   mkdirSync(folder, { recursive: true })

@@ -33,8 +33,8 @@ type Entered = { administratorId: string; email: string; typed: string }
 
 /**
  * Lets `use` check a code, of someone who gave the right password or has a session, and notes a wrong one. Wrong codes
- * of apps are counted apart, for each known browser and for all others together, so that neither a stolen
- * password nor a stolen session allows many guesses; throws a 429 beyond the limit. Recovery codes are too long to guess.
+ * of apps are counted apart, for each known browser and for all others together, so that neither a stolen password nor
+ * a stolen session allows many guesses; throws a 429 beyond the limit. Recovery codes are too long to guess.
  */
 export async function checkCode(
   deps: AdminDeps,
