@@ -78,10 +78,7 @@ async function openGroup(harness: Harness, _at: unknown) {
   }
 }
 
-test('batches of several partitions that come at once share a transaction; each has its own effects', async ({
-  ids,
-  group,
-}) => {
+test('batches that come at once share a transaction; each has its own effects', async ({ ids, group }) => {
   const [a, b, c] = ids
   await Promise.all(group.project([orders(2, 0, order(c, { version: 3 }))]))
   const projected = await Promise.all(
@@ -109,11 +106,7 @@ function holding(harness: Harness, held: number) {
   return { deadLetters: { ...harness.deps.deadLetters, send }, release }
 }
 
-test('batches that come while a shared transaction is in progress share the next one', async ({
-  ids,
-  group,
-  harness,
-}) => {
+test('batches that come during a shared transaction share the next one', async ({ ids, group, harness }) => {
   const [a, b, c] = ids
   const { deadLetters, release } = holding(harness, 0)
   const deps = group.withGroups({ deadLetters })
@@ -130,11 +123,7 @@ test('batches that come while a shared transaction is in progress share the next
   expect(await group.paid(ids)).toEqual([1, 1, 1, 0])
 })
 
-test('a shared transaction that hangs holds up its own partitions, and no other', async ({
-  ids,
-  group,
-  harness,
-}) => {
+test('a shared transaction that hangs holds up its own partitions alone', async ({ ids, group, harness }) => {
   const [a, b, c] = ids
   const { deadLetters, release } = holding(harness, 0)
   const deps = group.withGroups({ deadLetters })
@@ -147,11 +136,7 @@ test('a shared transaction that hangs holds up its own partitions, and no other'
   expect(await group.paid(ids)).toEqual([1, 1, 1, 0])
 })
 
-test('a partition that waited or failed alone stays apart for a while, so that it stops no others', async ({
-  ids,
-  group,
-  harness,
-}) => {
+test('a partition that waited or failed alone stays apart for a while', async ({ ids, group, harness }) => {
   const [a, b, c] = ids
   const verify: ProjectorDeps['verify'] = ({ partition, from }) => {
     if (partition === 2 && from === 0) throw new Error('another log')
@@ -230,10 +215,7 @@ test('a batch that was applied before, or leaves a gap, changes nothing; the oth
   expect(await group.paid(ids)).toEqual([1, 1, 2, 1])
 })
 
-test('two batches of one partition never share a transaction: the second finds what the first has applied', async ({
-  ids,
-  group,
-}) => {
+test('two batches of one partition never share a transaction', async ({ ids, group }) => {
   const [a, b] = ids
   const both = [order(a), order(a, { orderId: 'A-2' })]
   const projected = await Promise.all(
@@ -299,10 +281,7 @@ test('a batch from another log is refused; the others of its group are applied',
   expect(await group.paid(ids)).toEqual([1, 0, 0, 0])
 })
 
-test('an event whose orders come from two partitions at once is counted once each, and is scattered', async ({
-  ids,
-  group,
-}) => {
+test('orders of an event from two partitions at once count once, and scatter it', async ({ ids, group }) => {
   const [a, b] = ids
   const projecting = group.project([
     orders(0, 0, order(a), order(a, { orderId: 'A-2' })),
@@ -318,10 +297,7 @@ test('an event whose orders come from two partitions at once is counted once eac
   ])
 })
 
-test('an event whose orders come from another partition than before is scattered, also in a group', async ({
-  ids,
-  group,
-}) => {
+test('an event whose orders come from a new partition is scattered in a group', async ({ ids, group }) => {
   const [a, b] = ids
   await Promise.all(group.project([orders(0, 0, order(a)), orders(1, 0, order(b))]))
   const projected = await Promise.all(
@@ -336,11 +312,7 @@ test('an event whose orders come from another partition than before is scattered
   expect(await group.paid(ids)).toEqual([2, 2, 0, 0])
 })
 
-test('orders of removed events are ignored in a group, and those of other events are applied', async ({
-  ids,
-  group,
-  harness,
-}) => {
+test('a group ignores orders of removed events, and applies the others', async ({ ids, group, harness }) => {
   const [a, b] = ids
   await harness.db.transaction().execute(async tx => {
     await lockEvents(tx, new Map([[a, 0]]))

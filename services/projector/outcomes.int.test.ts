@@ -6,11 +6,7 @@ import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 
-test('a bad record becomes a dead letter unchanged, and the records around it are applied', async ({
-  harness,
-  eventId,
-  at,
-}) => {
+test('a bad record is a dead letter unchanged, those around it apply', async ({ harness, eventId, at }) => {
   const bad = { ...anOrder({ eventId, status: 'Secret name' }) }
   const projected = await at.orders(0, anOrder({ eventId }), bad, anOrder({ eventId, orderId: 'A-3' }))
   expect(projected).toMatchObject({ next: 3, effects: { counts: { applied: 2 }, rejected: [{ offset: 1 }] } })
@@ -41,11 +37,7 @@ test('a batch whose dead letters cannot be sent is rolled back whole', async ({ 
   expect(await at.figures()).toBeNull()
 })
 
-test('a batch that failed in Postgres is retried without a second dead letter', async ({
-  harness,
-  eventId,
-  at,
-}) => {
+test('a batch retried after Postgres failed has no second dead letter', async ({ harness, eventId, at }) => {
   const records = [Buffer.from('{'), anOrder({ eventId }), Buffer.from('[')]
   await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
   for (let attempt = 0; attempt < 2; attempt++)
@@ -72,11 +64,7 @@ test('a slice that was committed keeps the dead letters of the next one', async 
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
 })
 
-test('a retried batch of events sends neither its bad records nor its conflicts twice', async ({
-  harness,
-  eventId,
-  at,
-}) => {
+test('a retried batch sends neither bad records nor conflicts twice', async ({ harness, eventId, at }) => {
   const [own, other] = [newEventId(), newEventId()]
   const records = [
     {},
@@ -117,11 +105,7 @@ test('a dead letter that is still being sent is awaited, not sent again', async 
   expect(sends).toBe(1)
 })
 
-test('a record that moves an event to another organization is a conflict, whatever its version', async ({
-  harness,
-  eventId,
-  at,
-}) => {
+test('moving an event to another organization conflicts in any version', async ({ harness, eventId, at }) => {
   const [own, other] = [newEventId(), newEventId()]
   const { effects } = await at.events(
     0,
@@ -143,10 +127,7 @@ test('a record that moves an event to another organization is a conflict, whatev
   ])
 })
 
-test('the first good refund of a version wins, and a rejected one leaves its id free', async ({
-  eventId,
-  at,
-}) => {
+test('the first good refund of a version wins; a rejected one frees its id', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   const { effects } = await at.refunds(
     0,
@@ -175,10 +156,7 @@ const outcomesOf = (records: [object, Outcome][], { effects }: Awaited<ReturnTyp
   },
 })
 
-test('records of one version are judged in the order of the partition, whatever the batches', async ({
-  eventId,
-  at,
-}) => {
+test('records of one version are judged in order, whatever the batches', async ({ eventId, at }) => {
   const order = (version: number, totalAmount: number) => anOrder({ eventId, version, totalAmount })
   const records: [ReturnType<typeof order>, Outcome][] = [
     [order(1, 10), 'applied'],
@@ -205,10 +183,7 @@ test('records of one version are judged in the order of the partition, whatever 
   expect(await at.figures()).toEqual(figures)
 })
 
-test('refunds, events and organizations are judged the same way, each record alone or in one batch', async ({
-  eventId,
-  at,
-}) => {
+test('refunds, events and organizations are judged alike, alone or in a batch', async ({ eventId, at }) => {
   const [own, other] = [newOrganizationId(), newOrganizationId()]
   const event = (version: number, name: string, organizationId = own) =>
     anEvent({ eventId, organizationId, version, name })
@@ -272,10 +247,7 @@ test('an organization that is said otherwise under its version is a contradictio
   })
 })
 
-test('a refund that is taken back leaves the figures of its order as they were, in one batch or in two', async ({
-  eventId,
-  at,
-}) => {
+test('a refund that is taken back changes no figure, in one batch or in two', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   const back = { version: 2, amount: 0, lines: [] }
   await at.refunds(0, aRefund({ eventId }))

@@ -52,11 +52,7 @@ test('a record whose value was left out is a dead letter with its size and hash,
   ])
 })
 
-test('a record on which judging fails is a dead letter, the others count', async ({
-  harness,
-  eventId,
-  at,
-}) => {
+test('if judging fails, the record is a dead letter; the others count', async ({ harness, eventId, at }) => {
   const batch = batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2', 'A-3'))
   const value = batch.records[1]?.value as Buffer
   value.toString = () => {
@@ -67,11 +63,7 @@ test('a record on which judging fails is a dead letter, the others count', async
   expect(reasonsOfDeadLetters(harness)).toEqual([['1', 'internal']])
 })
 
-test('small records of large stored orders are applied in pieces, and count as in one', async ({
-  harness,
-  eventId,
-  at,
-}) => {
+test('records of large orders apply in pieces, and count as in one', async ({ harness, eventId, at }) => {
   const ids = Array.from({ length: 80 }, (_, index) => `large-${index}`)
   const versions = (version: number) => ids.map(orderId => anOrder({ eventId, orderId, version, items: [] }))
   await project(harness, batchOf(topics.orders, 0, orders(eventId, ...ids)))
@@ -89,11 +81,7 @@ where event_id = ${eventId}`.execute(harness.deps.db)
   expect(await at.figures()).toMatchObject({ orders: 80, sold: 0 })
 })
 
-test('a record that the database refuses is a dead letter, the others count once each', async ({
-  harness,
-  eventId,
-  at,
-}) => {
+test('what Postgres refuses is a dead letter, the other records count', async ({ harness, eventId, at }) => {
   await sql`alter table orders add constraint poison check (order_id <> 'A-4')`.execute(harness.db)
   try {
     const { next, pieces, internal } = await project(
@@ -126,10 +114,7 @@ test('a record on which this program fails while it is applied is a dead letter,
   expect(reasonsOfDeadLetters(harness)).toEqual([['1', 'internal']])
 })
 
-test('an error that no record caused fails the batch and makes no dead letter', async ({
-  harness,
-  eventId,
-}) => {
+test('an error that no record caused fails the batch, with no dead letter', async ({ harness, eventId }) => {
   await sql`alter table orders rename to elsewhere`.execute(harness.db)
   try {
     await expect(project(harness, batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2')))).rejects.toThrow(

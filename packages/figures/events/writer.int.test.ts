@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { decodeRecord, type Event, type EventId, type OrganizationId } from '@tally/contract'
-import { databaseOfFile } from '@tally/testkit/servers/database'
-import { sql } from 'kysely'
+import { databaseOfFile, untilLocked } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
 import { lockEvents, readKnownEvents, storeEvents } from './writer.ts'
 
@@ -40,7 +39,7 @@ test('a batch that waited for another one sees the event that the other one wrot
     await lockEvents(tx, new Map([[eventId, 0]]))
     return readKnownEvents(tx, [eventId])
   })
-  await expect.poll(() => waiting()).toBe(1)
+  await untilLocked(database.db, 1)
   commit()
   await first
 
@@ -58,12 +57,3 @@ test('concurrent batches of several topics with the same new events never deadlo
     await expect(Promise.all([worker(), worker(), worker()])).resolves.toHaveLength(3)
   }
 })
-
-/** How many connections to this database wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-    database.db,
-  )
-  return rows[0]?.count ?? 0
-}

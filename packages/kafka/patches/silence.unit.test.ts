@@ -17,12 +17,8 @@ const logger = { debug() {}, warn() {} }
 const fetch = 1
 const joinGroup = 11
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
 
 /** A connection on which these requests were sent, and why it was given up. */
 function given(...apiKeys: number[]) {

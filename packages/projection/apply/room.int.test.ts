@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import { EventRoom, type ProjectorDeps, projectBatch } from '@tally/projection'
 import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
-import { test } from '@tally/testkit/projection/projectionTest'
+import { test as base } from '@tally/testkit/projection/projectionTest'
 import { anOrder, aRefund, newEventId } from '@tally/testkit/records/records'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -25,12 +25,9 @@ function openProjector(harness: Harness, limits: Partial<typeof small>) {
   }
 }
 
-test('an order that would be the first with one more menu item than a day may have is a dead letter', async ({
-  harness,
-  eventId,
-  at,
-}) => {
-  const project = openProjector(harness, {})
+const test = base.extend('project', ({ harness }) => openProjector(harness, {}))
+
+test('an order with a menu item too many is a dead letter', async ({ harness, project, eventId, at }) => {
   expect(await project({ eventId, items: lines(10, 2_000_000) }, { eventId, items: lines(10, 30) })).toEqual(
     [],
   )
@@ -43,12 +40,7 @@ test('an order that would be the first with one more menu item than a day may ha
   expect(harness.deadLetters.map(({ headers }) => headers?.['tally.reason'])).toEqual(['too-many'])
 })
 
-test('an order that changes, and a refund, need no room for what is counted already', async ({
-  harness,
-  eventId,
-  at,
-}) => {
-  const project = openProjector(harness, {})
+test('changes and refunds need no room for what is counted already', async ({ project, eventId, at }) => {
   expect(await project({ eventId, orderId: 'X', items: lines(1, 2, 3) })).toEqual([])
   expect(
     await project({ eventId, orderId: 'X', version: 2, items: lines(3) }, { eventId, items: lines(3) }),
@@ -58,12 +50,7 @@ test('an order that changes, and a refund, need no room for what is counted alre
   expect(await project({ eventId, items: lines(4, 5) }, { eventId, items: lines(6) })).toHaveLength(1)
 })
 
-test('a rejected version leaves the order as it was, and is judged again if it is sent again', async ({
-  harness,
-  eventId,
-  at,
-}) => {
-  const project = openProjector(harness, {})
+test('a rejected version changes nothing and is judged again if resent', async ({ project, eventId, at }) => {
   await project({ eventId, orderId: 'X', items: lines(1, 2, 3) })
   expect(await project({ eventId, orderId: 'X', version: 2, items: lines(1, 4) })).toHaveLength(1)
   expect(await at.figures()).toMatchObject({ orders: 1, sold: 3 })
@@ -71,11 +58,7 @@ test('a rejected version leaves the order as it was, and is judged again if it i
   expect(await at.figures()).toMatchObject({ orders: 1, sold: 2 })
 })
 
-test('the quarter hours of a day are limited, those of another day for themselves', async ({
-  harness,
-  eventId,
-}) => {
-  const project = openProjector(harness, {})
+test('the quarter hours are limited for each day by itself', async ({ project, eventId }) => {
   const at = (minute: number) => ({ eventId, orderDateTime: new Date(minute * 60_000).toISOString() })
   const start = 30_000_000
   expect(await project(at(start), at(start + 15), at(start + 29))).toEqual([])
@@ -85,11 +68,7 @@ test('the quarter hours of a day are limited, those of another day for themselve
   expect(await project(at(start + 30))).toEqual([expect.stringContaining('2 quarter hours on its day')])
 })
 
-test('the payment methods of a day are limited, those of another day for themselves', async ({
-  harness,
-  eventId,
-}) => {
-  const project = openProjector(harness, {})
+test('the payment methods are limited for each day by itself', async ({ project, eventId }) => {
   const paid = (paymentMethod: string, fields: object = {}) => ({ eventId, paymentMethod, ...fields })
   expect(
     await project(paid('Cash', { orderId: 'X' }), paid(''), paid('Card', { status: 'Pending' })),
@@ -106,10 +85,7 @@ test('the payment methods of a day are limited, those of another day for themsel
   expect(await project(paid('Voucher'))).toEqual([])
 })
 
-test('the combinations of day, area, items and payment methods of an event are limited, in each event for itself', async ({
-  harness,
-  eventId,
-}) => {
+test('the combinations of day, area, item and payment method are limited', async ({ harness, eventId }) => {
   const project = openProjector(harness, { rows: 14 })
   // A day with one area, item and payment method has six: these two and the orders, of the area and of all areas.
   const days = (...ids: number[]) => ids.map(dayId => ({ eventId, dayId }))
@@ -123,11 +99,7 @@ test('the combinations of day, area, items and payment methods of an event are l
   expect(await project(...days(1, 2), ...days(9))).toHaveLength(1)
 })
 
-test('a full event is not counted in each batch, but again after another writer', async ({
-  harness,
-  eventId,
-}) => {
-  const project = openProjector(harness, {})
+test('a full event is counted again only after another writer', async ({ harness, project, eventId }) => {
   await project({ eventId, items: lines(1, 2, 3) })
   expect(await project({ eventId, items: lines(4) })).toHaveLength(1)
   // Counters are never written without a new revision: a count would find room now.
@@ -140,10 +112,7 @@ test('a full event is not counted in each batch, but again after another writer'
   expect(await project({ eventId, items: lines(4) })).toEqual([])
 })
 
-test('an event that comes near one of its limits still has all the room of the others', async ({
-  harness,
-  eventId,
-}) => {
+test('an event near one of its limits still has all the room of the others', async ({ harness, eventId }) => {
   const project = openProjector(harness, { rows: 13 })
   const one = { eventId, areaId: 1, items: lines(1) }
   expect([await project(one), await project(one)]).toEqual([[], []])
@@ -152,12 +121,7 @@ test('an event that comes near one of its limits still has all the room of the o
   expect(await project({ ...one, items: lines(3) })).toEqual([])
 })
 
-test('a version that the next one replaces in its batch counts if that one is rejected', async ({
-  harness,
-  eventId,
-  at,
-}) => {
-  const project = openProjector(harness, {})
+test('a version replaced in its batch counts if the next is rejected', async ({ project, eventId, at }) => {
   const versions = [
     { eventId, orderId: 'X', version: 1, items: lines(1) },
     { eventId, orderId: 'X', version: 2, dayId: 42, items: lines(1, 2, 3, 4) },

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Postgres } from '@tally/platform'
 import { migrate } from '@tally/schema'
+import { sql } from 'kysely'
 import { afterAll, inject } from 'vitest'
+import { until } from '../until.ts'
 import { addressOf, makeRoles, onServer, openDatabase } from './migrated.ts'
 
 export type TestDatabase = { url: string; db: Postgres; drop: () => Promise<void> }
@@ -34,6 +36,14 @@ export async function databaseOfFile(
   afterAll(database.drop)
   return database
 }
+
+/** Resolves when so many statements wait for a lock in this database. */
+export const untilLocked = (db: Postgres, count: number): Promise<void> =>
+  until(`${count} statements wait for a lock`, async () => {
+    const { rows } = await sql`
+select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+    return rows.length === count
+  })
 
 /** A service with a database role of its own. */
 export type Service = 'query' | 'projector' | 'admin'

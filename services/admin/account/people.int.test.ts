@@ -1,4 +1,5 @@
 import { createAdministrator, listAdministrators } from '@tally/access'
+import { untilLocked } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { newOffice, newVisitor, signedIn, useFixture } from '../test/fixture.ts'
@@ -64,25 +65,15 @@ test('of two who remove each other at once one stays, and an invitation of the o
   const [first, others] = await fixture.db.transaction().execute(async tx => {
     await sql`select from administrators where email in (${own}, ${email}) for update`.execute(tx)
     const first = remove(visitor, email)
-    await waiting(1)
+    await untilLocked(fixture.db, 1)
     const others = [remove(colleague, own), invite(colleague, invited).then(reply => reply.statusCode)]
-    await Promise.race([waiting(3), others[1]])
+    await Promise.race([untilLocked(fixture.db, 3), others[1]])
     return [[first], others] as const
   })
   expect(await Promise.all([...first, ...others])).toEqual([303, 404, 404])
   expect((await listAdministrators(fixture.db)).map(one => one.email)).not.toContain(invited)
   expect((await visitor.get(people)).statusCode).toBe(200)
 })
-
-/** Resolves when so many statements wait for a lock. */
-const waiting = (count: number) =>
-  expect
-    .poll(async () => {
-      const { rows } = await fixture.run(sql`
-select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-      return rows.length
-    })
-    .toBe(count)
 
 test('nobody can remove themselves, the platform team, or anybody in another organization', async () => {
   const { visitor, email, organizationId } = await signedIn(fixture)
