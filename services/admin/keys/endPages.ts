@@ -64,7 +64,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
       .execute(async tx => {
         const rotated = await rotateKeyWithin(tx, { organizationId, keyId, oldValidForMs: grace.ms })
         // Its expiry is the end of that time now, which the next token would inherit.
-        if (await wasRotated(tx, organizationId, keyId)) throw rotatedBefore()
+        if (await rotationOf(tx, organizationId, keyId)) throw rotatedBefore()
         const detail = `${name}: ${rotated.made.stored.key.keyId} takes over, the old one ends ${grace.name.toLowerCase()}`
         await note(tx, { ...session, address: request.ip }, { action: 'key-rotated', subject: keyId, detail })
         return rotated
@@ -83,17 +83,15 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
   })
 }
 
-/** Whether the trail, which no role can change, has a rotation of this key. */
-async function wasRotated(tx: Tx, organizationId: OrganizationId, keyId: string): Promise<boolean> {
-  const entry = await tx
+/** The rotation of this key in the trail, which no role can change; undefined if there is none. */
+const rotationOf = (tx: Tx, organizationId: OrganizationId, keyId: string) =>
+  tx
     .selectFrom('audit_entries')
     .select('action')
     .where('organization_id', '=', organizationId)
     .where('action', '=', 'key-rotated')
     .where('subject', '=', keyId)
     .executeTakeFirst()
-  return entry !== undefined
-}
 
 const rotatedBefore = () =>
   new PageProblem(409, 'This key was rotated before', 'Its successor has the same name: rotate that one.')
