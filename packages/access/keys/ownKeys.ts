@@ -30,8 +30,9 @@ export async function revokeKeyWithin(
 
 /**
  * Creates a key like this one with a new id and token, and ends the old one: at once or in `oldValidForMs`, but never
- * later than it would have expired. Throws ApiKeyError if the key is not the organization's, is revoked or expired, or
- * the organization has too many keys.
+ * later than it would have expired. Throws ApiKeyError if the key is not the organization's, is revoked or expired, was
+ * rotated before (its expiry is the end of that time now, which a successor would inherit), or the organization has too
+ * many keys. The caller notes the rotation in the audit trail, in the same transaction.
  */
 export async function rotateKeyWithin(
   tx: Tx,
@@ -45,6 +46,8 @@ export async function rotateKeyWithin(
   const now = Date.now()
   if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now))
     throw new ApiKeyError(`key ${keyId} is revoked or expired: make a new one`)
+  if (await rotationOf(tx, organizationId, keyId))
+    throw new ApiKeyError(`key ${keyId} was rotated before: rotate its successor`)
   if (oldValidForMs === 0) {
     const old = await revokeKey(tx, keyId)
     return { old, made: await insertKey(tx, key) }
@@ -59,6 +62,16 @@ export async function rotateKeyWithin(
     .executeTakeFirstOrThrow()
   return { old: fromRow(row), made }
 }
+
+/** The rotation of a key in the audit trail, which no role can change; undefined if there is none. */
+const rotationOf = (tx: Tx, organizationId: OrganizationId, keyId: string) =>
+  tx
+    .selectFrom('audit_entries')
+    .select('action')
+    .where('organization_id', '=', organizationId)
+    .where('action', '=', 'key-rotated')
+    .where('subject', '=', keyId)
+    .executeTakeFirst()
 
 async function lockKeyOf(tx: Tx, organizationId: OrganizationId, keyId: string): Promise<StoredKey> {
   const row = await tx
