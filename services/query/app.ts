@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { registerReference } from './guides/register.ts'
 import { welcome } from './guides/welcome.ts'
 import { createAnswerRequest, type RequestDeps } from './http/answerRequest.ts'
-import { badEncoding, checkRequest } from './http/checks.ts'
+import { checkRequest } from './http/checks.ts'
 import { allowedOrigins } from './http/cors.ts'
 import { type QueryMetrics, watchRequests } from './http/metrics.ts'
 import { createAnswerProblem, RequestProblem } from './http/problems.ts'
@@ -40,14 +40,13 @@ export async function buildApp(
 ): Promise<App> {
   const cors = edition === 'cloud' ? allowedOrigins(corsOrigins) : undefined
   const knownPath = knownPaths()
-  const answerProblem = createAnswerProblem(logger)
+  const answerProblem = createAnswerProblem(logger, edition)
   const { app, unread } = createServer({
     maxConnections,
     idleTimeoutMs,
     onDrop: () => metrics.droppedConnections.inc(),
     onUnread: connections => metrics.unreadConnections.inc(connections),
     answerProblem,
-    undecodable: edition === 'cloud' ? badEncoding('path') : new RequestProblem('not-found'),
     cors,
     isKnownPath: knownPath.has,
   })
@@ -59,7 +58,7 @@ export async function buildApp(
   app.addHook('onRequest', (request, reply, done) => {
     // None is read, so the connection is not kept.
     if (hasBody(request)) reply.raw.setHeader('Connection', 'close')
-    done(edition === 'cloud' ? checkRequest(request, knownPath.has) : new RequestProblem('not-found'))
+    done(checkRequest(request, knownPath.has))
   })
   // 200 and 304 of the API bypass fastify: answer.ts sets the header for them.
   app.addHook('onSend', (request, reply, _payload, done) => {

@@ -24,7 +24,7 @@ export function compose(data: unknown, ...meta: unknown[]): Composed {
 
 /** As `compose`, for data that is JSON already. */
 export function composeText(data: string, ...meta: unknown[]): Composed {
-  // The tag is made of the bytes, not of the text: of a page of 8 MB that takes 5 ms instead of 20.
+  // The tag is made of the bytes, not of the text: of 8 MB that takes 5 ms instead of 20.
   const bytes = Buffer.from(`{"data":${data}`)
   return { data: bytes.toString('latin1'), etag: weakEtag(bytes, JSON.stringify(meta)) }
 }

@@ -31,10 +31,14 @@ export function unavailable(): RequestProblem {
 
 export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
-/** Returns what answers every error with a problem. An unexpected one is logged, and its 500 has no details. */
-export function createAnswerProblem(logger: Logger): AnswerProblem {
+/**
+ * Returns what answers every error with a problem; in the community edition, which has no path, with a 404. An
+ * unexpected one is logged, and its 500 has no details.
+ */
+export function createAnswerProblem(logger: Logger, edition: 'cloud' | 'community'): AnswerProblem {
   return (error, request, reply) => {
-    const problem = error instanceof RequestProblem ? error : undefined
+    const found = error instanceof RequestProblem ? error : undefined
+    const problem = found && edition === 'community' ? new RequestProblem('not-found') : found
     if (problem === undefined)
       logger.error({ err: error, requestId: request.id }, 'a request failed unexpectedly')
     sendProblem(problem, request, reply)

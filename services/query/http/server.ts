@@ -3,8 +3,9 @@ import type { Server, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { safeHeaders, secure, serverOptions, type Unread } from '@tally/platform'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { badEncoding } from './checks.ts'
 import type { Cors } from './cors.ts'
-import { type AnswerProblem, answerClientError, type RequestProblem } from './problems.ts'
+import { type AnswerProblem, answerClientError } from './problems.ts'
 
 type ServerOptions = {
   maxConnections: number
@@ -15,16 +16,13 @@ type ServerOptions = {
   /** Called with how many connections were closed because their clients did not read. */
   onUnread: (connections: number) => void
   answerProblem: AnswerProblem
-  /** The answer to a path that the router cannot decode. */
-  undecodable: RequestProblem
   cors: Cors | undefined
   isKnownPath: (path: string) => boolean
 }
 
 /** Creates the fastify instance with its limits; every error on the way to a route is a problem of the API. */
 export function createServer(options: ServerOptions): { app: FastifyInstance; unread: Unread } {
-  const { maxConnections, idleTimeoutMs, onDrop, onUnread, answerProblem, undecodable, cors, isKnownPath } =
-    options
+  const { maxConnections, idleTimeoutMs, onDrop, onUnread, answerProblem, cors, isKnownPath } = options
   const app = fastify({
     // Fastify's log costs time on each request; answerProblem logs unexpected errors.
     logger: false,
@@ -39,7 +37,8 @@ export function createServer(options: ServerOptions): { app: FastifyInstance; un
     // Called for a path that the router cannot decode, before any hook.
     frameworkErrors: (_error, request, reply) => {
       reply.headers(safeHeaders)
-      const answer = () => answerProblem(undecodable, request as FastifyRequest, reply as FastifyReply)
+      const answer = () =>
+        answerProblem(badEncoding('path'), request as FastifyRequest, reply as FastifyReply)
       if (cors === undefined) answer()
       else cors.hook(request as FastifyRequest, reply as FastifyReply, answer)
     },
