@@ -65,9 +65,8 @@ test('a projector that is frozen until Postgres ends its transaction continues, 
     await until('the batch waits for its row', async () => {
       const { rows } = await sql`
 select 1 from pg_locks join pg_stat_activity using (pid)
-where not granted and application_name = 'tally-projector' and datname = current_database()`.execute(
-        tally.database.db,
-      )
+where not granted and application_name = 'tally-projector' and datname = current_database()
+  and query like '%from shard_offsets%for update%'`.execute(tally.database.db)
       return rows.length > 0
     })
     frozen.add(pid)

@@ -42,12 +42,23 @@ afterAll(async () => {
 
 test('one poller feeds five displays, and publishes no count again on a 304', async () => {
   await untilAllShow({ [burger]: '2', [water]: '1' })
-  await until('a poll is answered 304', () => gate.passed.some(({ status }) => status === 304))
+  // A display hears a count twice when the flow, or the display itself, connects after the first poll.
+  const heardOf = (name: string) => displays.map(({ heard }) => heard.get(topic(name)) ?? [])
+  const untilPolledAgain = () => {
+    const before = heardOf('asOf').map(({ length }) => length)
+    return until('all displays hear of two polls more', () =>
+      heardOf('asOf').every(({ length }, at) => length > (before[at] ?? 0) + 1),
+    )
+  }
+  await untilPolledAgain()
+  const begun = heardOf(`items/${burger}/sold`).map(({ length }) => length)
+  await untilPolledAgain()
+  expect(gate.passed.at(-1)?.status).toBe(304)
   await tally.count([festival.order()])
   await untilAllShow({ [burger]: '4', [water]: '2' })
 
-  for (const { heard } of displays) {
-    expect(heard.get(topic(`items/${burger}/sold`))).toEqual(['2', '4'])
+  for (const [at, { heard }] of displays.entries()) {
+    expect(heard.get(topic(`items/${burger}/sold`))?.slice(begun[at])).toEqual(['4'])
     expect(heard.get(topic(`items/${burger}/name`))?.at(-1)).toBe('Burger')
     expect(Date.parse(heard.get(topic('asOf'))?.at(-1) ?? '')).toBeGreaterThan(Date.now() - 60_000)
     expect(heard.get('tally/bridge')?.at(-1)).toBe('online')
