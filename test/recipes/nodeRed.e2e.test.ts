@@ -46,7 +46,7 @@ test('one poller feeds five displays, and publishes no count again on a 304', as
   const heardOf = (name: string) => displays.map(({ heard }) => heard.get(topic(name)) ?? [])
   const untilPolledAgain = () => {
     const before = heardOf('asOf').map(({ length }) => length)
-    return until('all displays hear of two polls more', () =>
+    return until('all displays have two more polls', () =>
       heardOf('asOf').every(({ length }, at) => length > (before[at] ?? 0) + 1),
     )
   }
