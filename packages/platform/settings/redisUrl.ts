@@ -19,7 +19,7 @@ export type RedisSentinels = {
  */
 export function parseSentinels(url: string): RedisSentinels | undefined {
   const [, tls, credentials = '', hosts = '', name = '', query = ''] = shape.exec(url) ?? []
-  if (tls === undefined) return undefined
+  if (tls === undefined || !isDecodable(credentials + name)) return undefined
   const addresses = hosts.split(',').map(host => `redis://${credentials}${credentials && '@'}${host}`)
   const [first] = addresses
   if (first === undefined || !addresses.every(address => URL.canParse(address))) return undefined
@@ -36,6 +36,16 @@ export function parseSentinels(url: string): RedisSentinels | undefined {
     password: decodeURIComponent(password),
     sentinelUsername: parameters.get('sentinelUsername') ?? '',
     sentinelPassword: parameters.get('sentinelPassword') ?? '',
+  }
+}
+
+/** Whether every `%` begins an escape of UTF-8: a password that has a bare one cannot be read. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
   }
 }
 

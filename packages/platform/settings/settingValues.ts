@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { FatalError } from '../lifecycle/errors.ts'
-import { parseSentinels } from './redisUrl.ts'
+import { isDecodable, parseSentinels } from './redisUrl.ts'
 
 /** Schemas for values of settings, used in `settings.ts`. */
 export const anyPort = z
@@ -32,13 +32,12 @@ export const list = (text: string) =>
     .map(part => part.trim())
     .filter(part => part !== '')
 
+const isBroker = (text: string) =>
+  /^([^\s:/@]+|\[[0-9a-f:]+\]):[1-9]\d*$/i.test(text) && URL.canParse(`kafka://${text}`)
 export const brokers = z
   .string()
   .transform(list)
-  .refine(
-    all =>
-      all.length > 0 && all.every(broker => /^[^\s:/@]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
-  )
+  .refine(all => all.length > 0 && all.every(isBroker))
 
 /** Keys of 256 bits. */
 export const secretKeys = z
@@ -53,11 +52,10 @@ const url =
 
 /** The nodes of a cluster are all reached over TLS, or none, and have no database but 0. */
 const areNodes = (nodes: string[]): boolean => {
-  if (!nodes.every(url('redis:', 'rediss:'))) return false
+  if (!nodes.every(node => url('redis:', 'rediss:')(node) && isDecodable(node))) return false
   const urls = nodes.map(node => new URL(node))
-  return (
-    urls.length === 1 || urls.every(one => one.protocol === urls[0]?.protocol && /^\/?0?$/.test(one.pathname))
-  )
+  const database = urls.length === 1 ? /^\/?\d*$/ : /^\/?0?$/
+  return urls.every(one => one.protocol === urls[0]?.protocol && database.test(one.pathname))
 }
 
 /** Commas between sentinels belong to one address; commas of a Redis Cluster separate its nodes. */

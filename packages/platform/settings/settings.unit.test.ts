@@ -93,12 +93,15 @@ test('an empty value counts as absent', () => {
 })
 
 test.each([
-  ['KAFKA_BROKERS', ['a', 'http://a:1', ',', 'a:1/x']],
+  ['KAFKA_BROKERS', ['a', 'http://a:1', ',', 'a:1/x', 'a:0', 'a:65536']],
   ['KAFKA_SSL', ['maybe']],
   ['KAFKA_SASL_MECHANISM', ['oauthbearer']],
   ['TOPIC_PREFIX', ['a b', 'ä', 'a/b', 'x'.repeat(201)]],
   ['DATABASE_URL', ['mysql://localhost/tally', 'localhost:5432', 'tally']],
-  ['REDIS_URL', ['localhost:6379', 'http://localhost', 'redis://a:1,b:2', ',']],
+  [
+    'REDIS_URL',
+    ['localhost:6379', 'http://localhost', 'redis://a:1,b:2', ',', 'redis://a/b', 'redis://a/-1'],
+  ],
   ['REDIS_PREFIX', ['a{b', 'a b']],
   ['REDIS_QUIET_AFTER', ['0d', '30', '1w', '1.5h', '-1s', 'P30D']],
   ['QUERY_PORT', ['65536', '-1', '8080x', '1.5', ' 80']],
@@ -156,14 +159,15 @@ test.each(['/not/there', import.meta.filename])(
   },
 )
 
-test.each(['redis://a,rediss://b', 'redis://a/3,redis://b/3'])(
-  'nodes of a Redis Cluster have one scheme and no database number: %s',
-  nodes => {
-    expect(() => readSettings({ REDIS_URL: nodes })).toThrow(
-      'all redis:// or all rediss://, without a database',
-    )
-  },
-)
+test.each([
+  ['nodes of a Redis Cluster have one scheme', 'redis://a,rediss://b'],
+  ['nodes of a Redis Cluster have no database number', 'redis://a/3,redis://b/3'],
+  ['a % in a password begins an escape', 'redis://:50%@a'],
+  ['a % in a password of sentinels begins an escape', 'redis+sentinel://:50%zz@a/b'],
+  ['an escape is UTF-8', 'redis+sentinel://a/%ff'],
+])('%s: %s', (_, nodes) => {
+  expect(complaint({ REDIS_URL: nodes })).toContain('all redis:// or all rediss://, without a database')
+})
 
 test('all wrong settings are named at once', () => {
   expect(complaint({ EDITION: 'x', QUERY_PORT: 'y', LOG_LEVEL: 'info' })).toMatch(
