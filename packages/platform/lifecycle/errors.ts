@@ -145,11 +145,11 @@ function isConnectionCause(cause: Cause): boolean {
   )
 }
 
-/** Node's codes for the network and TLS. An error with a path is about a file, such as a missing certificate. */
+/** Node's codes for the network and TLS. Errors of files have a path or, if the file was open, one of these codes. */
 function isSystemCode({ code, path }: Cause): boolean {
   if (typeof code !== 'string' || path !== undefined) return false
   return (
-    /^E(?!RR_)[A-Z_]{3,}$/.test(code) ||
+    /^E(?!RR_|ISDIR|NOSPC|DQUOT|FBIG)[A-Z_]{3,}$/.test(code) ||
     /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/.test(code)
   )
 }

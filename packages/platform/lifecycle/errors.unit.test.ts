@@ -82,9 +82,10 @@ test('an error of Redis is transient if Redis is down, loading, full or failing 
   expect(isTransient(reply('WRONGTYPE Operation against a key holding the wrong kind of value'))).toBe(false)
 })
 
-test('real errors of Node: a name that does not resolve is transient, a missing file is not', async () => {
+test('real errors of Node: a name that does not resolve is transient, a file that cannot be read is not', async () => {
   expect(isTransient(await lookup('nowhere.invalid').catch(error => error))).toBe(true)
-  expect(isTransient(await readFile('/nowhere/ca.pem').catch(error => error))).toBe(false)
+  for (const file of ['/nowhere/ca.pem', '/'])
+    expect(isTransient(await readFile(file).catch(error => error))).toBe(false)
 })
 
 test('the reason is one line, also for an error without a message of its own', () => {
