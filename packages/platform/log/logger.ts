@@ -15,7 +15,9 @@ const redact = {
 
 /** The log of a process: JSON lines on stderr, because stdout is for results; what a terminal would obey is escaped. */
 export function createLogger(service: string, level: string): Logger {
-  const stderr = pino.destination({ dest: 2, sync: true })
+  const stderr = pino.destination({ dest: 2, sync: true, maxLength: 1024 * 1024 })
+  // On a full disk, lines up to that length wait for room.
+  stderr.on('error', () => {})
   return pino(
     { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, redact },
     { write: line => stderr.write(`${visible(line.trimEnd())}\n`) },

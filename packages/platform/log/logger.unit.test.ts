@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { logOutput, oncePerMinute } from './logger.ts'
@@ -20,6 +21,17 @@ test('a log line escapes what a terminal would obey; an error in it has neither 
   expect(stderr).toMatch(/"broke".*\n.*"all broke"/)
   expect(stderr).toContain('"name":"\\u001b[2J\\u009b\\u202e"')
   expect(stderr).not.toMatch(/the password|the cancel key/)
+})
+
+test('a log that cannot be written, because the disk is full, does not end the process', () => {
+  const full = openSync('/dev/full', 'w')
+  onTestFinished(() => closeSync(full))
+  const { stdout } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', `${program}; logger.info('once more'); console.log('lives')`],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', full] },
+  )
+  expect(stdout).toBe('lives\n')
 })
 
 beforeEach(() => {
