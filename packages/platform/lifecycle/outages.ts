@@ -5,7 +5,7 @@ import { isUnreachable, type partNames, reasonOf } from './errors.ts'
 
 export type PartName = (typeof partNames)[keyof typeof partNames]
 
-/** What a process does while a part does not answer, as a sentence for the log. */
+/** What a process does while one part does not answer and the others do, as a sentence for the log. */
 export type Meanwhile = Partial<Record<PartName, string>>
 
 /** Which parts do not answer, in the log and for /readyz. */
@@ -32,7 +32,9 @@ export function createOutages(
 
   const warn = (part: PartName, outage: Outage, sentence: string): void => {
     outage.loggedMs = nowMs()
-    logger.warn({ part, reason: outage.reason }, [sentence, meanwhile[part]].filter(Boolean).join('. '))
+    const others = [...outages.keys()].filter(one => one !== part).map(one => `Nor does ${one}`)
+    const sentences = others.length === 0 ? [sentence, meanwhile[part]] : [sentence, ...others]
+    logger.warn({ part, reason: outage.reason }, sentences.filter(Boolean).join('. '))
   }
 
   const begin = (part: PartName, reason: string, error: unknown): void => {

@@ -45,6 +45,19 @@ test('a reason that tells more is logged at once, each only once in an outage', 
   ])
 })
 
+test('what works while one part is gone is not said while another is gone too', () => {
+  const { outages, lines, pass } = open()
+  outages.failed('Postgres', refused())
+  outages.failed('Redis', refused())
+  outages.answered('Postgres')
+  pass(60)
+  outages.failed('Redis', refused())
+  expect(lines.filter(line => line.startsWith('warn: Redis'))).toEqual([
+    'warn: Redis does not answer (connect ECONNREFUSED 127.0.0.1:1). Nor does Postgres',
+    'warn: Redis has not answered for 60 s (connect ECONNREFUSED 127.0.0.1:1). Postgres answers',
+  ])
+})
+
 test('no line says that something has lasted 0 s', () => {
   const { outages, lines } = open()
   for (const error of [silence(), refused()]) outages.failed('Postgres', error)
