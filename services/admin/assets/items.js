@@ -44,7 +44,7 @@ const compares = {
  * searched, those that match, without their categories.
  */
 export function itemCounts({ counts, dayId }, format, chosen) {
-  const sought = chosen.query.trim().toLocaleLowerCase()
+  const sought = plain(chosen.query.trim())
   const listed = sought === '' ? counts : counts.filter(item => matches(item, sought))
   if (listed.length === 0)
     return [h('p', { class: 'faint' }, sought === '' ? 'Nothing sold yet' : 'No item has this name')]
@@ -77,8 +77,10 @@ export function itemCounts({ counts, dayId }, format, chosen) {
 const linkOf = (address, dayId, { menuItemId }) =>
   address && `${address.replace('/live?', '/live/item?')}${dayId}&item=${menuItemId}`
 
-const matches = ({ itemName, categoryName }, sought) =>
-  `${itemName}\n${categoryName}`.toLocaleLowerCase().includes(sought)
+const matches = ({ itemName, categoryName }, sought) => plain(`${itemName}\n${categoryName}`).includes(sought)
+
+/** Without marks, however a till encodes them: `tiramisu` finds `Tiramisù`. */
+const plain = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** The categories in the order of the menu, with their sums; what the menu puts into none is last. */
 function groupsOf(items) {

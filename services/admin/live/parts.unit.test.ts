@@ -2,6 +2,10 @@ import type { EpochMs } from '@tally/contract'
 import { type DocumentName, noStatuses } from '@tally/figures'
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
+// @ts-expect-error a plain script of the browser
+import { itemCounts } from '../assets/items.js'
+// @ts-expect-error a plain script of the browser
+import { firstChoice } from '../assets/parts.js'
 import { formatIn } from '../views/format.ts'
 import { htmlOf } from '../views/html.ts'
 import { showDay } from './day.ts'
@@ -94,6 +98,18 @@ test('items are in their categories in the order of the menu, with subtotals; th
   )
   // In the link, it would be a column of letters on a phone.
   expect(counts).toMatch(/<\/a><small[^>]*> 1 refunded/)
+})
+
+test('items are found without the marks of their letters, however a till encodes them', () => {
+  const counts = ['Tiramisù', 'Caffe\u0300', 'Acqua'].map(itemName => ({ itemName, categoryName: '' }))
+  const found = (query: string) =>
+    textOf(htmlOf(itemCounts({ counts }, formatIn('en'), { ...firstChoice, query })).toString())
+  for (const [query, name] of [
+    ['tiramisu', 'Tiramisù'],
+    ['CAFFÈ ', 'Caffe\u0300'],
+    ['caffe', 'Caffe\u0300'],
+  ])
+    expect([query, found(query ?? '')]).toEqual([query, expect.stringMatching(`^\\|${name}\\|`)])
 })
 
 test('a subtotal of nothing has no minus sign', () => {
