@@ -21,8 +21,10 @@ export function hoursChart(day, format, chosen) {
   const isMoney = chosen.hours === 'takings'
   const figureOf = ({ orderCount, revenue }) => (isMoney ? centsOf(revenue) / 100 : orderCount)
   const values = columns.flatMap(({ today, before }) => [figureOf(today), figureOf(before)])
-  const [most, least] = [Math.max(0, ...values), Math.min(0, ...values)]
-  const range = most - least || 1
+  const least = Math.min(0, ...values)
+  // A day without sales has its line at the foot too.
+  const most = Math.max(0, ...values) || (least === 0 ? 1 : 0)
+  const range = most - least
   const count = Math.max(columns.length, leastColumns)
   const width = 1 / count
   const written = columns.map(({ today }) => format.whole(Math.round(figureOf(today))))
@@ -42,7 +44,8 @@ export function hoursChart(day, format, chosen) {
     const x = index * width
     const value = figureOf(today)
     const middle = at(x + width / 2)
-    const above = { x: middle, y: at(yOf(value)), dy: value < 0 ? '15' : '-6' }
+    // What is below zero is written above the line: at the foot are the hours.
+    const above = { x: middle, y: at(yOf(Math.max(value, 0))), dy: '-6' }
     return h(
       'g',
       { 'data-hour': String(hour), class: hour === chosen.hour ? 'chosen' : '' },
@@ -110,7 +113,6 @@ export function hoursTable(day, format) {
   const heads = ['Hour', head, 'Takings']
   if (hasBefore) heads.push(...[head, 'Takings'].map(name => `${name}, ${format.weekday(before.date)}`))
   const listed = hasBefore ? [...hours, ...before.hours] : hours
-  const rows = columnsOf({ evening: [...new Set(listed.map(({ hour }) => hour))], hours, before })
   const cells = ({ orderCount, revenue }) =>
     [format.whole(orderCount), format.money(revenue)].map(text => h('td', { class: 'number' }, text))
   return [
@@ -127,7 +129,7 @@ export function hoursTable(day, format) {
     h(
       'tbody',
       { id: 'hours-rows' },
-      ...rows
+      ...columnsOf(day)
         .filter(({ hour }) => listed.some(bucket => bucket.hour === hour))
         .map(({ hour, today, before }) =>
           h(

@@ -77,6 +77,19 @@ test('an evening has each hour since its opening, what came back is below the li
   expect(table).not.toContain('18:00')
 })
 
+test('the table of hours runs through the evening, of this day and of the one before, each hour once', () => {
+  const { 'hours-table': table = '' } = partsWith({
+    'hours:42:0': [hour(1, 1, 5), hour(19, 1, 5)],
+    'hours:41:0': [hour(0, 1, 5), hour(18, 1, 5), hour(23, 1, 5)],
+  })
+  const rows = [...table.matchAll(/<th scope="row">(\d\d)/g)].map(([, hour]) => Number(hour))
+  expect(rows).toEqual([18, 19, 23, 0, 1])
+})
+
+test('an evening that has sold nothing has its line at the foot of the chart', () => {
+  expect(partsWith({})['hours-chart']).toContain('y1="100.00%"')
+})
+
 test('values over bars are left out where they do not fit', () => {
   const chartWith = (revenue: number) =>
     partsWith({ 'hours:42:0': [hour(19, 3, revenue), hour(21, 1, 1)] })['hours-chart']
