@@ -1,14 +1,15 @@
 import type { EventId, HourBucket, KpisAnswer } from '@tally/contract'
 import type { Database } from '@tally/platform'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { ByKey, Counter, OwnKey, Row } from './counting/counter.ts'
-import { type AreaKey, type CounterName, counters, type RowsOf, zeros } from './counting/counters.ts'
+import type { Counter } from './counting/counter.ts'
+import { type AreaKey, type CounterName, counters, type RowsOf } from './counting/counters.ts'
 import { confirmedOrders } from './counting/facts.ts'
 import { composeHours } from './models/hours.ts'
 import { composeItems, type ItemsDocument } from './models/items.ts'
 import { composeKpis, noSales } from './models/kpis.ts'
 import { composePayments, type PaymentFigures } from './models/payments.ts'
-import { amountColumns, ownKeyOf, statement } from './tables/statement.ts'
+import { type RowsJson, rowsReader, rowText } from './tables/rows.ts'
+import { statement } from './tables/statement.ts'
 import { hourIn } from './time.ts'
 
 export type DocumentOf = {
@@ -139,49 +140,12 @@ export function parseAreas(json: string | null): AreaCounters[] {
 }
 
 /**
- * The text of a subselect: a counter's rows of `asked`, a (event, day, area), as JSON arrays of the own key (0 without
- * one) and the amounts. It goes by primary key, whatever the planner knows about the table.
+ * The text of a subselect: a counter's rows of `asked`, a (event, day, area), as one array. It goes by primary key,
+ * whatever the planner knows about the table.
  */
 export function jsonText(counter: Counter): string {
-  const inBlocks = counter.blocks !== undefined
-  const columns = [inBlocks ? 'block' : (ownKeyOf(counter) ?? '0'), ...amountColumns(counter)]
+  const order = counter.blocks === undefined ? '' : ' order by block'
   return `(
-  select json_agg(json_build_array(${columns.join(', ')})${inBlocks ? ' order by block' : ''}) from ${counter.table}
+  select json_agg(${rowText(counter)}${order}) from ${counter.table}
   where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id))`
-}
-
-/** Of a counter in blocks, the amounts are arrays with a number per key. */
-type RowsJson = [key: OwnKey, ...amounts: (number | number[])[]][]
-
-/** Reads the rows that `jsonText` selects. Throws a RangeError if a number is beyond 2^53. */
-function rowsReader(name: CounterName): (json: RowsJson) => ByKey<string> {
-  const counter: Counter = counters[name]
-  const zero = zeros[name]
-  const amounts = Object.keys(counter.amounts)
-  const { blocks } = counter
-  if (blocks === undefined)
-    return json =>
-      json.map(cells => {
-        const row = zero()
-        for (let n = 0; n < amounts.length; n++) row[amounts[n] as string] = safe(cells[n + 1])
-        return [typeof cells[0] === 'string' ? cells[0] : safe(cells[0]), row]
-      })
-
-  return json => {
-    const rows: [number, Row][] = []
-    for (const [block, ...numbers] of json as [number, ...number[][]][]) {
-      for (let place = 0; place < blocks.size; place++) {
-        if (numbers.every(ofBlock => ofBlock[place] === 0)) continue
-        const row = zero()
-        for (let n = 0; n < amounts.length; n++) row[amounts[n] as string] = safe(numbers[n]?.[place])
-        rows.push([block * blocks.size + place, row])
-      }
-    }
-    return rows
-  }
-}
-
-function safe(value: unknown): number {
-  if (!Number.isSafeInteger(value)) throw new RangeError('a counter of the database is beyond 2^53')
-  return value as number
 }

@@ -1,7 +1,7 @@
 import type { EventId, OrderStatus } from '@tally/contract'
 import { type Database, ints, type Tx, texts, uuids } from '@tally/platform'
 import { type Kysely, sql } from 'kysely'
-import type { Counter, OwnKey, Row } from '../counting/counter.ts'
+import type { Counter, OwnKey } from '../counting/counter.ts'
 import {
   allAreas,
   type CounterChanges,
@@ -12,49 +12,37 @@ import {
 } from '../counting/counters.ts'
 import { getOrInsertComputed } from '../counting/facts.ts'
 import { itemsPerBlock } from '../models/items.ts'
-import { amountColumns, columnOf, ownKeyOf, statement, statusCounts } from './statement.ts'
+import { rowsReader, rowText } from './rows.ts'
+import { statement, statusCounts } from './statement.ts'
 
-type ScannedRow = Row & { dayId: number; areaId: number; key: OwnKey }
+type ScannedRow = { dayId: number; areaId: number; json: string }
 
-const scans = counterNames.map(name => ({ name, scan: statement<ScannedRow>(scanText(counters[name])) }))
+const scans = counterNames.map(name => ({
+  name,
+  scan: statement<ScannedRow>(scanText(counters[name])),
+  read: rowsReader(name),
+}))
 
 /** All stored counters of an event, as the changes that would lead to them from zero. */
 export async function readCounters(db: Kysely<Database>, eventId: EventId): Promise<CounterChanges> {
   const stored: CounterChanges = new Map()
-  for (const { name, scan } of scans) {
+  for (const { name, scan, read } of scans) {
     const { rows } = await scan(eventId).execute(db)
-    for (const { dayId, areaId, key, ...row } of rows) {
+    for (const { dayId, areaId, json } of rows) {
       const areas = getOrInsertComputed(stored, dayId, () => new Map())
       const area = getOrInsertComputed(areas, areaId, noAreaChanges)
-      Object.assign(area[name].at(key), row)
+      for (const [key, row] of read([JSON.parse(json)])) area[name].set(key, row)
     }
   }
   return stored
 }
 
-/** The text that reads all rows of an event, under the names of the amounts. */
+/** The text that reads all rows of an event, each as `rowText` makes it. */
 export function scanText(counter: Counter): string {
-  const amounts = Object.keys(counter.amounts).map(name => `counted.${columnOf(name)} as "${name}"`)
-  const [key, from] =
-    counter.blocks === undefined
-      ? [ownKeyOf(counter) ?? '0', `${counter.table} as counted`]
-      : ['counted.key', `${counter.table} as counter cross join ${rowsOfBlock(counter)}`]
   return `
-select day_id as "dayId", area_id as "areaId", ${key} as key, ${amounts.join(', ')}
-from ${from}
+select day_id as "dayId", area_id as "areaId", ${rowText(counter)} as json
+from ${counter.table}
 where event_id = $`
-}
-
-/** The rows of a block one by one, without those of zeros. Indexes of arrays start at 1. */
-function rowsOfBlock(counter: Counter): string {
-  const { size = 1 } = counter.blocks ?? {}
-  const columns = amountColumns(counter)
-  const list = columns.join(', ')
-  return `lateral (
-  select counter.block * ${size} + (place::int - 1) as key, ${list}
-  from unnest(${columns.map(column => `counter.${column}`).join(', ')}) with ordinality as one (${list}, place)
-  where (${list}) <> (${columns.map(() => '0').join(', ')})
-) as counted`
 }
 
 /** The numbers of orders by status of days, over one area or all: one for each, in their order. */

@@ -11,8 +11,8 @@ on conflict (event_id, day_id, area_id) do update set
   sales_cents = stored.sales_cents + excluded.sales_cents,
   items_sold = stored.items_sold + excluded.items_sold;
 
-select day_id as "dayId", area_id as "areaId", 0 as key, counted.pre_order as "PreOrder", counted.pending as "Pending", counted.paid as "Paid", counted.preparing as "Preparing", counted.ready_for_pickup as "ReadyForPickup", counted.completed as "Completed", counted.cancelled as "Cancelled", counted.sales_cents as "salesCents", counted.items_sold as "itemsSold"
-from daily_counters as counted
+select day_id as "dayId", area_id as "areaId", json_build_array(0, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled, sales_cents, items_sold) as json
+from daily_counters
 where event_id = $;
 
 delete from daily_counters where event_id = $ and pre_order = 0 and pending = 0 and paid = 0 and preparing = 0 and ready_for_pickup = 0 and completed = 0 and cancelled = 0 and sales_cents = 0 and items_sold = 0;
@@ -23,8 +23,8 @@ on conflict (event_id, day_id, area_id, bucket) do update set
   orders = stored.orders + excluded.orders,
   sales_cents = stored.sales_cents + excluded.sales_cents;
 
-select day_id as "dayId", area_id as "areaId", bucket as key, counted.orders as "orders", counted.sales_cents as "salesCents"
-from hourly_counters as counted
+select day_id as "dayId", area_id as "areaId", json_build_array(bucket, orders, sales_cents) as json
+from hourly_counters
 where event_id = $;
 
 delete from hourly_counters where event_id = $ and orders = 0 and sales_cents = 0;
@@ -61,12 +61,8 @@ on conflict (event_id, day_id, area_id, block) do update set
   quantity = array[stored.quantity[1] + excluded.quantity[1], stored.quantity[2] + excluded.quantity[2], stored.quantity[3] + excluded.quantity[3], stored.quantity[4] + excluded.quantity[4], stored.quantity[5] + excluded.quantity[5], stored.quantity[6] + excluded.quantity[6], stored.quantity[7] + excluded.quantity[7], stored.quantity[8] + excluded.quantity[8], stored.quantity[9] + excluded.quantity[9], stored.quantity[10] + excluded.quantity[10], stored.quantity[11] + excluded.quantity[11], stored.quantity[12] + excluded.quantity[12], stored.quantity[13] + excluded.quantity[13], stored.quantity[14] + excluded.quantity[14], stored.quantity[15] + excluded.quantity[15], stored.quantity[16] + excluded.quantity[16]],
   gross_cents = array[stored.gross_cents[1] + excluded.gross_cents[1], stored.gross_cents[2] + excluded.gross_cents[2], stored.gross_cents[3] + excluded.gross_cents[3], stored.gross_cents[4] + excluded.gross_cents[4], stored.gross_cents[5] + excluded.gross_cents[5], stored.gross_cents[6] + excluded.gross_cents[6], stored.gross_cents[7] + excluded.gross_cents[7], stored.gross_cents[8] + excluded.gross_cents[8], stored.gross_cents[9] + excluded.gross_cents[9], stored.gross_cents[10] + excluded.gross_cents[10], stored.gross_cents[11] + excluded.gross_cents[11], stored.gross_cents[12] + excluded.gross_cents[12], stored.gross_cents[13] + excluded.gross_cents[13], stored.gross_cents[14] + excluded.gross_cents[14], stored.gross_cents[15] + excluded.gross_cents[15], stored.gross_cents[16] + excluded.gross_cents[16]];
 
-select day_id as "dayId", area_id as "areaId", counted.key as key, counted.orders as "orders", counted.quantity as "quantity", counted.gross_cents as "grossCents", counted.refunded_quantity as "refundedQuantity", counted.refunded_cents as "refundedCents"
-from item_counters as counter cross join lateral (
-  select counter.block * 16 + (place::int - 1) as key, orders, quantity, gross_cents, refunded_quantity, refunded_cents
-  from unnest(counter.orders, counter.quantity, counter.gross_cents, counter.refunded_quantity, counter.refunded_cents) with ordinality as one (orders, quantity, gross_cents, refunded_quantity, refunded_cents, place)
-  where (orders, quantity, gross_cents, refunded_quantity, refunded_cents) <> (0, 0, 0, 0, 0)
-) as counted
+select day_id as "dayId", area_id as "areaId", json_build_array(block, orders, quantity, gross_cents, refunded_quantity, refunded_cents) as json
+from item_counters
 where event_id = $;
 
 delete from item_counters where event_id = $ and 0 = all(orders) and 0 = all(quantity) and 0 = all(gross_cents) and 0 = all(refunded_quantity) and 0 = all(refunded_cents);
@@ -79,8 +75,8 @@ on conflict (event_id, day_id, area_id, payment_method) do update set
   total_cents = stored.total_cents + excluded.total_cents,
   sales_cents = stored.sales_cents + excluded.sales_cents;
 
-select day_id as "dayId", area_id as "areaId", payment_method as key, counted.orders as "orders", counted.refunded_orders as "refundedOrders", counted.total_cents as "totalCents", counted.sales_cents as "salesCents"
-from payment_counters as counted
+select day_id as "dayId", area_id as "areaId", json_build_array(payment_method, orders, refunded_orders, total_cents, sales_cents) as json
+from payment_counters
 where event_id = $;
 
 delete from payment_counters where event_id = $ and orders = 0 and refunded_orders = 0 and total_cents = 0 and sales_cents = 0;
@@ -96,8 +92,8 @@ on conflict (event_id, slot, day_id, area_id) do update set
   completed = stored.completed + excluded.completed,
   cancelled = stored.cancelled + excluded.cancelled;
 
-select day_id as "dayId", area_id as "areaId", slot as key, counted.pre_order as "PreOrder", counted.pending as "Pending", counted.paid as "Paid", counted.preparing as "Preparing", counted.ready_for_pickup as "ReadyForPickup", counted.completed as "Completed", counted.cancelled as "Cancelled"
-from order_slots as counted
+select day_id as "dayId", area_id as "areaId", json_build_array(slot, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled) as json
+from order_slots
 where event_id = $;
 
 delete from order_slots where event_id = $ and pre_order = 0 and pending = 0 and paid = 0 and preparing = 0 and ready_for_pickup = 0 and completed = 0 and cancelled = 0;
