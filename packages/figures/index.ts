@@ -1,4 +1,4 @@
-export type { Counter, OwnKey } from './counting/counter.ts'
+export type { Counter, OwnKey, Row } from './counting/counter.ts'
 export * from './counting/counters.ts'
 export * from './counting/facts.ts'
 export * from './documents.ts'

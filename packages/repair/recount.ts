@@ -19,6 +19,7 @@ import {
   noRefunds,
   type OwnKey,
   type RefundSums,
+  type Row,
   readCounters,
   readEventHeads,
   type ScannedOrder,
@@ -156,34 +157,28 @@ export function correction(counted: CounterChanges, stored: CounterChanges): Cou
   return changes
 }
 
-/** Each counter whose stored value differs from the counted one; a row of zeros equals a missing row. */
+/**
+ * Each counter whose stored value differs from the counted one, by name: `item_counters day 41 area 0 item 7 quantity`.
+ * A row of zeros equals a missing row.
+ */
 export function counterFindings(counted: CounterChanges, stored: CounterChanges): Finding[] {
-  const [should, is] = [cellsOf(counted), cellsOf(stored)]
-  return [...new Set([...should.keys(), ...is.keys()])]
-    .map(what => ({
-      where: 'postgres' as const,
-      what,
-      found: is.get(what) ?? 0,
-      counted: should.get(what) ?? 0,
-    }))
-    .filter(({ found, counted }) => found !== counted)
-}
-
-/** Counters by name, without those that are 0: `item_counters day 41 area 0 item 7 quantity`. */
-function cellsOf(changes: CounterChanges): Map<string, number> {
-  const cells = new Map<string, number>()
-  for (const [dayId, areas] of changes) {
+  const findings: Finding[] = []
+  for (const [dayId, areas] of correction(counted, stored)) {
     for (const [areaId, area] of areas) {
       for (const name of counterNames) {
+        const is = stored.get(dayId)?.get(areaId)?.[name] as ReadonlyMap<OwnKey, Row> | undefined
         for (const [key, row] of area[name]) {
-          const place = placeOf(counters[name], { dayId, areaId, key })
-          for (const [amount, value] of Object.entries(row))
-            if (value !== 0) cells.set(`${place} ${columnOf(amount)}`, value)
+          for (const [amount, lacking] of Object.entries(row)) {
+            if (lacking === 0) continue
+            const what = `${placeOf(counters[name], { dayId, areaId, key })} ${columnOf(amount)}`
+            const found = is?.get(key)?.[amount] ?? 0
+            findings.push({ where: 'postgres', what, found, counted: found + lacking })
+          }
         }
       }
     }
   }
-  return cells
+  return findings
 }
 
 type Place = { dayId: number; areaId: number; key: OwnKey }
