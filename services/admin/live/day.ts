@@ -171,15 +171,8 @@ function itemsOf(read: DayRead, ref: Where) {
 }
 
 const textOf = ({ documents }: DayRead, view: View, { dayId, areaId = allAreas }: Where): string =>
-  documents.get(documentName(view, dayId, areaId)) || empty[view]
+  documents.get(documentName(view, dayId, areaId)) || JSON.stringify(emptyDocument[view])
 
 /** A document of a day over one area or all. */
 export const documentOf = <Name extends View>(read: DayRead, view: Name, ref: Where): DocumentOf[Name] =>
   JSON.parse(textOf(read, view, ref))
-
-const empty: Record<View, string> = {
-  kpis: JSON.stringify(emptyDocument.kpis),
-  hours: JSON.stringify(emptyDocument.hours),
-  items: JSON.stringify(emptyDocument.items),
-  payments: JSON.stringify(emptyDocument.payments),
-}
