@@ -1,7 +1,12 @@
+import { remark } from './output.ts'
 import { run } from './run.ts'
 
-/** The reader of stdout may go away (`tally keys list … | head -1`): that is not a failure. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+/** The reader of stdout may go away: that is not a failure, and leaves no work half done. printMany (output.ts) ends lists. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return
+  remark(`tally: the result cannot be written: ${error.message}`)
+  process.exit(1)
+})
 process.stderr.on('error', () => {})
 
 /** What bin/tally keeps from Node is a setting that Tally refuses. */

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { visible } from '@tally/platform/visible'
 
 const linesOf = (lines: string[]): string => lines.map(line => `${visible(line)}\n`).join('')
@@ -9,9 +8,13 @@ export const print = (...lines: string[]): void => void process.stdout.write(lin
 /** As `print`, and waits for the reader: there may be more lines than fit in memory. */
 export const printMany = (lines: string[]): Promise<void> => printText(linesOf(lines))
 
-/** Prints a text of our own unchanged, and waits for the reader. */
-export async function printText(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+/** Prints a text of our own unchanged, and waits for the reader. If there is none any more, the process ends. */
+export function printText(text: string): Promise<void> {
+  return new Promise(done => {
+    process.stdout.write(text, (error?: NodeJS.ErrnoException | null) =>
+      error?.code === 'EPIPE' ? process.exit() : done(),
+    )
+  })
 }
 
 /** Prints remarks on stderr, escaped as in `print`. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { tally } from '@tally/testkit/processes/command'
 import { runTally } from '@tally/testkit/processes/process'
+import { asRole, freshDatabase } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
 
 const organization = '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701'
@@ -153,14 +154,38 @@ test('the simulated organizations are listed without any server', async () => {
   )
 })
 
-test('a reader of stdout that closes early is not a failure', async () => {
+/** Runs the program with a reader of stdout that closes at once. */
+async function withoutReader(args: string[], settings: Record<string, string> = {}) {
   const program = fileURLToPath(new URL('bin/tally', import.meta.url))
-  const child = spawn(program, ['feed', '--list-organizations'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { env: { ...process.env, ...settings } })
   child.stdout.destroy()
+  child.stdin.end('{}\n'.repeat(100_000))
+  child.stdin.on('error', () => {})
   let stderr = ''
   child.stderr.on('data', bytes => {
     stderr += bytes
   })
   const [code] = await once(child, 'close')
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return { code, stderr }
+}
+
+test.each([
+  ['feed', '--list-organizations'],
+  ['contract', 'openapi'],
+])('a reader of stdout that closes early is not a failure: %s %s', async (...args) => {
+  expect(await withoutReader(args)).toEqual({ code: 0, stderr: '' })
+})
+
+test('without a reader of stdout, work is done to its end, and what was found is still the exit status', async () => {
+  const { url, drop } = await freshDatabase({ migrated: false })
+  try {
+    expect(await withoutReader(['migrate'], { DATABASE_URL: url })).toEqual({ code: 0, stderr: '' })
+    // The rights of the services' roles come last.
+    expect(
+      await tally(['keys', 'list', '--organization', organization], { DATABASE_URL: asRole(url, 'admin') }),
+    ).toMatchObject({ code: 0 })
+    expect(await withoutReader(['records', 'check', '-'])).toMatchObject({ code: 1 })
+  } finally {
+    await drop()
+  }
 })

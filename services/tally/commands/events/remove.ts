@@ -3,7 +3,7 @@ import type { ChosenEvents } from '@tally/repair'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withRevisions } from '../../open.ts'
-import { print, printMany, remark } from '../../output.ts'
+import { print, remark } from '../../output.ts'
 
 type Raw = { olderThan?: string; yes?: true }
 
@@ -30,12 +30,13 @@ export function addRemove(events: Command): void {
 }
 
 async function chooserOf(texts: string[], olderThan: string | undefined) {
-  const [{ ageOf, eventOf }, { chooseByAge, chooseByIds, readTimeBefore }] = await Promise.all([
+  const [{ ageOf }, { eventOf }, { chooseByAge, chooseByIds, readTimeBefore }] = await Promise.all([
     import('./values.ts'),
+    import('../keys/values.ts'),
     import('@tally/repair'),
   ])
   if (olderThan === undefined) {
-    const ids = texts.map(eventOf)
+    const ids = texts.map(text => eventOf(text, 'EVENT'))
     return (db: Postgres) => chooseByIds(db, ids)
   }
   const age = ageOf(olderThan, Date.now())
@@ -49,8 +50,7 @@ const isNothing = ({ events, unfinished }: ChosenEvents): boolean =>
 async function show({ events, removedBefore, unfinished }: ChosenEvents): Promise<void> {
   const { eventLine, heading } = await import('./lines.ts')
   if (events.length > 0) {
-    print(heading)
-    await printMany(events.map(eventLine))
+    print(heading, ...events.map(eventLine))
     print(`${sumOf(events)}: these, their refunds, counters and documents are removed for good`)
   }
   for (const id of removedBefore) remark(`tally: event ${id} was removed before`)

@@ -1,16 +1,10 @@
-import { type EpochMs, type EventId, eventId, parseTimestamp } from '@tally/contract'
+import { type EpochMs, parseTimestamp } from '@tally/contract'
 import { UsageError } from '../../failure.ts'
 
 /** What `--older-than` takes: a duration, as Postgres reads an interval, or the start of a day in UTC. */
 type Age = { interval: string } | { before: EpochMs }
 
 const units = { d: 'days', w: 'weeks', mo: 'months', y: 'years' } as const
-
-export function eventOf(text: string): EventId {
-  const parsed = eventId.safeParse(text)
-  if (parsed.success) return parsed.data
-  throw new UsageError(`EVENT takes a UUID (8-4-4-4-12 hex digits), got ${JSON.stringify(text)}`)
-}
 
 export function ageOf(text: string, nowMs: number): Age {
   const [, count, unit] = /^([1-9]\d{0,2})(d|w|mo|y)$/.exec(text) ?? []

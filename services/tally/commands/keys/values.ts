@@ -1,27 +1,20 @@
 import { keyIdShape, keyName } from '@tally/access'
-import {
-  type EventId,
-  eventId,
-  type OrganizationId,
-  organizationId,
-  parseTimestamp,
-  type Scope,
-  scope,
-} from '@tally/contract'
+import { eventId, organizationId, parseTimestamp, type Scope, scope } from '@tally/contract'
 import { UsageError } from '../../failure.ts'
 import { oneOf } from '../../values.ts'
 
 /** The values of `tally keys`; each throws a UsageError that names the option if the value is invalid. */
-export function organizationOf(text: string): OrganizationId {
-  const parsed = organizationId.safeParse(text)
-  if (parsed.success) return parsed.data
-  throw new UsageError(`--organization takes a UUID (8-4-4-4-12 hex digits), got ${JSON.stringify(text)}`)
-}
+export const organizationOf = (text: string) => idOf('--organization', organizationId, text)
+export const eventOf = (text: string, name = '--event') => idOf(name, eventId, text)
 
-export function eventOf(text: string): EventId {
-  const parsed = eventId.safeParse(text)
-  if (parsed.success) return parsed.data
-  throw new UsageError(`--event takes a UUID (8-4-4-4-12 hex digits), got ${JSON.stringify(text)}`)
+function idOf<Id>(
+  name: string,
+  id: { safeParse(text: string): { data?: Id | undefined } },
+  text: string,
+): Id {
+  const { data } = id.safeParse(text)
+  if (data !== undefined) return data
+  throw new UsageError(`${name} takes a UUID (8-4-4-4-12 hex digits), got ${JSON.stringify(text)}`)
 }
 
 export function nameOf(text: string): string {

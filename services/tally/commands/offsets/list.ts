@@ -21,7 +21,8 @@ export function addList(offsets: Command): void {
           return { listed, holding: await heldBack(kafka, behind) }
         }),
       )
-      if (json !== true && listed.length > 0) print(columns(...heading))
+      if (json !== true && listed.length > 0)
+        print(columns('TOPIC', 'PARTITION', ['APPLIED', 'LOG START', 'LOG END'], 'STATE'))
       for (const one of listed) print(json === true ? JSON.stringify(one) : lineOf(one))
       for (const { found, command } of holding)
         remark(`tally: ${found}. End that producer; if it is gone, give up its transaction: ${command}`)
@@ -30,20 +31,11 @@ export function addList(offsets: Command): void {
 
 type Listed = Awaited<ReturnType<typeof import('@tally/repair').listOffsets>>[number]
 
-const heading = ['TOPIC', 'PARTITION', 'APPLIED', 'LOG START', 'LOG END', 'STATE'] as const
-
-function columns(
-  topic: string,
-  partition: string,
-  applied: string,
-  start: string,
-  end: string,
-  state: string,
-): string {
-  return `${topic.padEnd(24)}  ${partition.padStart(9)}  ${applied.padStart(12)}  ${start.padStart(12)}  ${end.padStart(12)}  ${state}`
-}
+/** The topic and the state are on the left of their columns, the numbers between them on the right. */
+const columns = (topic: string, partition: string, offsets: string[], state: string): string =>
+  [topic.padEnd(24), partition.padStart(9), ...offsets.map(offset => offset.padStart(12)), state].join('  ')
 
 function lineOf({ topic, partition, applied, logStart, logEnd, state }: Listed): string {
-  const [at, start, end] = [applied, logStart, logEnd].map(offset => (offset === null ? '-' : String(offset)))
-  return columns(topic, String(partition), at ?? '', start ?? '', end ?? '', state)
+  const offsets = [applied, logStart, logEnd].map(offset => String(offset ?? '-'))
+  return columns(topic, String(partition), offsets, state)
 }

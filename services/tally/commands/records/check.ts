@@ -106,13 +106,12 @@ function withoutPlace<Finding extends { partition: number; offset: number }>(fin
   return found
 }
 
-/** Says what was judged on stderr; the exit code is 1 if anything was found. */
+/** Says what was judged on stderr. */
 function report({ records, rejected, misplaced, lines = 0 }: Counts & { lines?: number }): void {
   const parts = [`${records} records checked`, `${rejected} rejected`]
   if (misplaced > 0) parts.push(`${misplaced} in another partition than murmur2 chooses`)
   if (lines > 0) parts.push(`${lines} lines without a record`)
   remark(`records check: ${parts.join(', ')}`)
-  if (rejected + misplaced + lines > 0) process.exitCode = 1
 }
 
 async function eventFrom(text: string | undefined): Promise<EventId | undefined> {

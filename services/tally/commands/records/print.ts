@@ -16,11 +16,12 @@ type Found = {
 const columns = (at: string, type: string, reason: string, field: string, takes: string): string =>
   `${at.padEnd(24)}  ${type.padEnd(13)}  ${reason.padEnd(12)}  ${field.padEnd(20)}  ${takes}`
 
-/** Opens the printer of findings, as columns under a heading or as one JSON object per line. */
+/** Opens the printer of findings, as columns under a heading or one JSON object per line. After any, the exit code is 1. */
 export function createPrinter(asJson: boolean) {
   let isFirst = true
   return async (at: At, found: Found[]): Promise<void> => {
     if (found.length === 0) return
+    process.exitCode = 1
     const lines = found.map(one => (asJson ? JSON.stringify({ ...at, ...one }) : lineOf(at, one)))
     if (isFirst && !asJson) lines.unshift(columns('AT', 'TYPE', 'REASON', 'FIELD', 'TAKES'))
     isFirst = false
