@@ -63,12 +63,12 @@ export const isRefusedWrite = (error: unknown): boolean =>
 
 /**
  * One line for messages: the first message of the chain, because an AggregateError has none of its own. That of a Redis
- * Cluster as a whole says nothing if one of its nodes said why.
+ * Cluster as a whole, or of kafkajs about several topics, says nothing if one of them said why.
  */
 export function reasonOf(error: unknown): string {
   const causes = causesOf(error)
   const said = causes.filter(({ message }) => message !== '')
-  const first = said.find(({ name }) => name !== 'ClusterAllFailedError') ?? said[0]
+  const first = said.find(({ name }) => !/^(ClusterAllFailed|KafkaJSAggregate)Error$/.test(name)) ?? said[0]
   const text = first?.message ?? causes[0]?.name ?? String(error)
   return text.replace(/\s*\n\s*/g, ' ')
 }

@@ -94,4 +94,9 @@ test('the reason is one line, also for an error without a message of its own', (
   )
   expect(reasonOf(new Error('first\n  second'))).toBe('first second')
   expect(reasonOf('text')).toBe('text')
+  const whole = named('KafkaJSAggregateError', {
+    message: 'Topic creation errors',
+    errors: [new Error('why')],
+  })
+  expect(reasonOf(whole)).toBe('why')
 })
