@@ -9,6 +9,7 @@ import {
   partitionKey,
   partitionsOf,
   recordTopics,
+  TopicMissingError,
   type TopicPartition,
   topicNames,
 } from '@tally/kafka'
@@ -30,11 +31,13 @@ type OffsetsDeps = { kafka: KafkaConnection; db: Postgres; topicPrefix: string }
 
 /**
  * All partitions that Kafka or Postgres knows, by topic and partition. `gap` and `recreated` are determined now;
- * `undecodable` is what a projector last stored, because detecting it requires the whole batch.
+ * `undecodable` is what a projector last stored, because detecting it requires the whole batch. Throws if neither knows
+ * any.
  */
 export async function listOffsets({ kafka, db, topicPrefix }: OffsetsDeps): Promise<ListedOffset[]> {
   const topics = [...recordTopics(topicNames(topicPrefix)).keys()]
   const [stored, counts] = await Promise.all([readLogs(db, topics), describeTopics(kafka, topics)])
+  if (stored.length + counts.size === 0) throw new TopicMissingError(topics)
   const rows = new Map(stored.map(row => [partitionKey(row), row]))
   const there = partitionsOf(counts)
   const unread = there.filter(of => !rows.has(partitionKey(of)))
@@ -171,8 +174,15 @@ async function inspect(
   if (!topics.includes(of.topic))
     throw new OffsetsUsageError(`there is no topic ${of.topic}: Tally reads ${topics.join(', ')}`)
   const count = (await describeTopics(kafka, [of.topic])).get(of.topic)
-  const stored = (await readLogs(db, [of.topic])).find(({ partition }) => partition === of.partition)
+  const logs = await readLogs(db, [of.topic])
+  const stored = logs.find(({ partition }) => partition === of.partition)
   if (count === undefined) throw new Error(`${of.topic} is not in Kafka: run \`tally topics create\``)
+  // With fewer, the next records of an event would lie in another shard, whose watermark is not the event's.
+  const had = Math.max(...logs.map(({ partition }) => partition + 1))
+  if (count < had)
+    throw new Error(
+      `${of.topic} has ${count} of its ${had} partitions: add the others (kafka-topics.sh --alter --partitions ${had}), then run the command again`,
+    )
   if (of.partition >= count || stored === undefined) {
     const why =
       of.partition >= count ? `has ${count} partitions, from 0` : 'has not been read by a projector yet'

@@ -2,7 +2,7 @@ import { createTopics, inside, topicNames } from '@tally/kafka'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { tally as command } from '@tally/testkit/processes/command'
 import { startProcess } from '@tally/testkit/processes/process'
-import { useTally } from '@tally/testkit/processes/tally'
+import { startTally, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
@@ -95,4 +95,21 @@ test('a rebuild from a topic that was created again reads it from the start, and
   })
   await until('the others are removed', async () => (await kpis()).totalOrders === last.length)
   await expectClean(tally)
+})
+
+test('a topic that was created again with fewer partitions is accepted once it has as many as before', async ({
+  onTestFinished,
+}) => {
+  const { kafka, settings, settle, stop } = await startTally({ partitions: 2, projectors: 1, queries: 0 })
+  onTestFinished(stop)
+  await settle()
+  const { orders } = topicNames(String(settings.TOPIC_PREFIX))
+  const { admin } = inside(kafka)
+  await admin.use(one => one.deleteTopics({ topics: [orders] }))
+  const one = { topics: [{ topic: orders, numPartitions: 1 }] }
+  await until('it is there again', () => admin.use(asked => asked.createTopics(one)).catch(() => false))
+  const accept = () => command(['offsets', 'accept', orders, '0', '--yes'], settings)
+  await until('it is refused', async () => /has 1 of its 2 partitions/.test((await accept()).stderr))
+  await admin.use(one => one.createPartitions({ topicPartitions: [{ topic: orders, count: 2 }] }))
+  await until('it is accepted', async () => (await accept()).code === 0)
 })

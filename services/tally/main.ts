@@ -1,7 +1,7 @@
 import { remark } from './output.ts'
 import { run } from './run.ts'
 
-/** The reader of stdout may go away: that is not a failure, and leaves no work half done. printMany (output.ts) ends lists. */
+/** The reader of stdout may go away: that is not a failure, and ends only lists (printText in output.ts). */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
   remark(`tally: the result cannot be written: ${error.message}`)

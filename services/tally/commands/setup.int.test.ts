@@ -81,7 +81,7 @@ test('the topics of `topics create`, and the headers of dead letters, are those 
   )
 })
 
-test('a feed and a projector without their topics name the command to run', async () => {
+test('a feed, a list of offsets and a projector without their topics name the command to run', async () => {
   const { url, drop } = await freshDatabase()
   const settings = {
     KAFKA_BROKERS: inject('servers').kafkaBrokers,
@@ -91,7 +91,7 @@ test('a feed and a projector without their topics name the command to run', asyn
     LOG_LEVEL: 'silent',
   }
   try {
-    for (const command of ['feed', 'projector']) {
+    for (const command of ['feed', 'offsets', 'projector']) {
       expect(await runTally([command], settings)).toMatchObject({
         code: 1,
         stdout: '',

@@ -90,6 +90,4 @@ function warnOfRefused(refused: Refused[]): void {
   for (const { id, why } of refused) remark(`tally: ${id} cannot be replayed: ${why}`)
 }
 
-function deadLettersOf(count: number): string {
-  return count === 1 ? '1 dead letter' : `${count} dead letters`
-}
+const deadLettersOf = (count: number) => (count === 1 ? '1 dead letter' : `${count} dead letters`)

@@ -1,20 +1,13 @@
 import { formatTimestamp } from '@tally/contract'
 import type { EventOverview } from '@tally/figures'
 
-export const heading = lineOf(['ORGANIZATION', 'EVENT', 'STARTS', 'LAST SALE', 'ORDERS', 'NAME'])
+export const heading = lineOf('ORGANIZATION', 'EVENT', 'STARTS', 'LAST SALE', 'ORDERS', 'NAME')
 
 /** A line about an event; `-` stands for what is not known. */
 export function eventLine(event: EventOverview): string {
   const { organizationId, eventId, startDate, lastSaleAt, orders, organizationName, name } = event
   const names = [organizationName, name].map(one => one ?? '-').join(': ')
-  return lineOf([
-    organizationId ?? '-',
-    eventId ?? '-',
-    day(startDate),
-    day(lastSaleAt),
-    String(orders),
-    names,
-  ])
+  return lineOf(organizationId ?? '-', eventId ?? '-', day(startDate), day(lastSaleAt), String(orders), names)
 }
 
 /** The event as `--json` prints it: times as the API answers them. */
@@ -28,7 +21,9 @@ export function eventJson({ startDate, lastSaleAt, ...event }: EventOverview): s
 
 const day = (at: number | null): string => (at === null ? '-' : formatTimestamp(at).slice(0, 10))
 
-function lineOf(columns: [string, string, string, string, string, string]): string {
-  const [organization, event, starts, sale, orders, names] = columns
-  return `${organization.padEnd(36)}  ${event.padEnd(36)}  ${starts.padEnd(10)}  ${sale.padEnd(10)}  ${orders.padStart(9)}  ${names}`
+/** Columns; the number of orders is on the right of its own. */
+function lineOf(...cells: string[]): string {
+  return cells
+    .map((cell, n) => (n === 4 ? cell.padStart(9) : cell.padEnd([36, 36, 10, 10][n] ?? 0)))
+    .join('  ')
 }

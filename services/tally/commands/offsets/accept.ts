@@ -11,9 +11,6 @@ export function addAccept(offsets: Command): void {
     .option('--yes', 'do it; without this option, only print what is given up')
     .action(async (topic: string, text: string, { yes }: { yes?: true }) => {
       const of = { topic, partition: wholeNumber('PARTITION', text, 0) }
-      await moveOnYes(yes === true, async deps => {
-        const { planAccept } = await import('@tally/repair')
-        return planAccept(deps, of)
-      })
+      await moveOnYes(yes === true, async deps => (await import('@tally/repair')).planAccept(deps, of))
     })
 }

@@ -21,8 +21,7 @@ export function addList(offsets: Command): void {
           return { listed, holding: await heldBack(kafka, behind) }
         }),
       )
-      if (json !== true && listed.length > 0)
-        print(columns('TOPIC', 'PARTITION', ['APPLIED', 'LOG START', 'LOG END'], 'STATE'))
+      if (json !== true) print(columns('TOPIC', 'PARTITION', ['APPLIED', 'LOG START', 'LOG END'], 'STATE'))
       for (const one of listed) print(json === true ? JSON.stringify(one) : lineOf(one))
       for (const { found, command } of holding)
         remark(`tally: ${found}. End that producer; if it is gone, give up its transaction: ${command}`)

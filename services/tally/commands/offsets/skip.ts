@@ -13,9 +13,6 @@ export function addSkip(offsets: Command): void {
     .action(async (topic: string, text: string, { to, yes }: { to: string; yes?: true }) => {
       const of = { topic, partition: wholeNumber('PARTITION', text, 0) }
       const offset = wholeNumber('--to', to, 0)
-      await moveOnYes(yes === true, async deps => {
-        const { planSkip } = await import('@tally/repair')
-        return planSkip(deps, of, offset)
-      })
+      await moveOnYes(yes === true, async deps => (await import('@tally/repair')).planSkip(deps, of, offset))
     })
 }

@@ -16,7 +16,7 @@ type Found = {
 const columns = (at: string, type: string, reason: string, field: string, takes: string): string =>
   `${at.padEnd(24)}  ${type.padEnd(13)}  ${reason.padEnd(12)}  ${field.padEnd(20)}  ${takes}`
 
-/** Opens the printer of findings, as columns under a heading or one JSON object per line. After any, the exit code is 1. */
+/** Opens the printer of findings, as columns or one JSON object per line. If there are any, the exit status is 1. */
 export function createPrinter(asJson: boolean) {
   let isFirst = true
   return async (at: At, found: Found[]): Promise<void> => {
