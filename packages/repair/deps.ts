@@ -1,4 +1,4 @@
-import { describeRedis, openRedis, type Postgres, type Settings, whenReady } from '@tally/platform'
+import { describeRedis, openRedis, type Postgres, reasonOf, type Settings, whenReady } from '@tally/platform'
 import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/publication'
 
 /** What `verify` and `rebuild` need. */
@@ -11,15 +11,15 @@ export async function withRedis<T>(
   { redisNodes, redisPrefix, redisQuietMs }: Pick<Settings, 'redisNodes' | 'redisPrefix' | 'redisQuietMs'>,
   work: (deps: { redis: ReadModelRedis; keys: RedisKeys }) => Promise<T>,
 ): Promise<T> {
-  const redis = openRedis(
-    redisNodes,
-    { name: 'repair', commandTimeoutMs: 30_000, onError: () => {} },
-    readModelScripts,
-  )
+  let said: unknown = 'nothing came'
+  const onError = (error: unknown) => {
+    said = error
+  }
+  const redis = openRedis(redisNodes, { name: 'repair', commandTimeoutMs: 30_000, onError }, readModelScripts)
   try {
     if (!(await connects(redis))) {
-      const hosts = describeRedis(redisNodes)
-      throw new Error(`Redis does not answer at ${hosts}: start it, or set REDIS_URL`)
+      const at = describeRedis(redisNodes)
+      throw new Error(`Redis does not answer at ${at} (${reasonOf(said)}): start it, or set REDIS_URL`)
     }
     return await work({ redis, keys: redisKeys(redisPrefix, redisQuietMs) })
   } finally {

@@ -144,13 +144,11 @@ test('with Redis down a key is created nevertheless, with a warning', async () =
     'create',
     '--organization',
     organizationId,
-    '--name',
-    'till',
-    '--scope',
-    'events:read',
-    '--json',
+    ...['--name', 'till', '--scope', 'events:read', '--json'],
   ]
-  const ran = await tally(args, { ...settings, REDIS_URL: 'redis://:hidden@127.0.0.1:1' })
+  const down = { ...settings, REDIS_URL: 'redis://:hidden@127.0.0.1:1' }
+  const ran = await tally(args, down)
+  expect((await tally(['verify'], down)).stderr).toContain('127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1): ')
   expect(ran).toMatchObject({
     code: 0,
     stderr: 'tally: Redis does not answer at 127.0.0.1:1; the key is in Postgres and will be copied later\n',
