@@ -208,7 +208,8 @@ test('the chart has values for mouse and finger, by takings and by orders', asyn
   await page.getByRole('group', { name: 'By hour' }).getByRole('button', { name: 'Orders' }).click()
   const values = await page.locator('#hours-chart .value').allTextContents()
   expect(values.reduce((sum, value) => sum + Number(value), 0)).toBe(Number(await text(page, 'orders')))
-})
+  // In high contrast too, one sees which button is pressed.
+  await page.emulateMedia({ forcedColors: 'active' })
 
 test.each(['light', 'dark'] as const)(
   'on a phone, %s, the takings come first and items are folded',

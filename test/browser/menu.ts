@@ -5,56 +5,21 @@ import { anOrder } from '@tally/testkit/records/decoded'
 import { type Fixture, newEvent } from '../../services/admin/test/fixture.ts'
 
 /** 52 items of seven categories, one in Hebrew, and one with a name that no screen has room for. */
-const categories: Record<string, string[]> = {
-  Antipasti: ['Affettati misti', 'Bruschetta', 'Sarde in saor', 'פלאפל בפיתה', 'Formaggi e mostarda'],
-  Primi: [
-    'Spaghetti alle vongole',
-    'Gnocchi al ragù',
-    'Pasta e fagioli',
-    'Bigoli in salsa',
-    'Risotto ai frutti di mare',
-    'Lasagne',
-    'Tagliatelle al ragù di cinghiale',
-    'Crespelle',
-  ],
-  'Secondi di pesce': [
-    'Fritto misto',
-    'Calamari alla griglia',
-    'Seppie con polenta',
-    'Baccalà alla vicentina',
-    'Orata',
-    'Grigliata di pesce',
-    'Zuppa di cozze',
-  ],
-  'Secondi di carne': [
-    'Costicine',
-    'Salsiccia con polenta',
-    'Frico',
-    'Grigliata mista',
-    'Pollo allo spiedo',
-    'Burger',
-    'Cheeseburger',
-    'Piatto della casa con salsiccia, costicine, pollo, polenta, verdure grigliate e una bibita a scelta',
-  ],
-  Contorni: ['Patatine fritte', 'Polenta', 'Fagioli', 'Insalata mista', 'Verdure grigliate', 'Peperonata'],
-  Dolci: ['Tiramisù', 'Crostata', 'Frittelle', 'Gubana', 'Sorbetto al limone', 'Panna cotta'],
-  Bibite: [
-    'Acqua naturale',
-    'Acqua frizzante',
-    'Birra chiara 0,4 l',
-    'Birra rossa 0,4 l',
-    'Vino bianco',
-    'Vino rosso',
-    'Spritz',
-    'Aranciata',
-    'Coca-Cola',
-    'Caffè',
-    'Caffè corretto',
-    'Amaro',
-  ],
+const categories = {
+  Antipasti: 'Affettati misti|Bruschetta|Sarde in saor|פלאפל בפיתה|Formaggi e mostarda',
+  Primi:
+    'Spaghetti alle vongole|Gnocchi al ragù|Pasta e fagioli|Bigoli in salsa|Risotto ai frutti di mare|Lasagne|Tagliatelle al ragù di cinghiale|Crespelle',
+  'Secondi di pesce':
+    'Fritto misto|Calamari alla griglia|Seppie con polenta|Baccalà alla vicentina|Orata|Grigliata di pesce|Zuppa di cozze',
+  'Secondi di carne':
+    'Costicine|Salsiccia con polenta|Frico|Grigliata mista|Pollo allo spiedo|Burger|Cheeseburger|Piatto della casa con salsiccia, costicine, pollo, polenta, verdure grigliate e una bibita a scelta',
+  Contorni: 'Patatine fritte|Polenta|Fagioli|Insalata mista|Verdure grigliate|Peperonata',
+  Dolci: 'Tiramisù|Crostata|Frittelle|Gubana|Sorbetto al limone|Panna cotta',
+  Bibite:
+    'Acqua naturale|Acqua frizzante|Birra chiara 0,4 l|Birra rossa 0,4 l|Vino bianco|Vino rosso|Spritz|Aranciata|Coca-Cola|Caffè|Caffè corretto|Amaro',
 }
 const menuItems = Object.entries(categories)
-  .flatMap(([categoryName, names]) => names.map(name => ({ categoryName, name })))
+  .flatMap(([categoryName, names]) => names.split('|').map(name => ({ categoryName, name })))
   .map((item, index) => ({ ...item, menuItemId: index + 1 }))
 
 /** The one name that may end with an ellipsis. */
