@@ -30,14 +30,14 @@ function show() {
 }
 
 /** The names of what is shown come with the figures, so that they always belong together. */
-function showNames({ eventName, date, openDay }) {
+function showNames({ eventName, date, opened, openDay }) {
   by('event').textContent = eventName
-  by('date').textContent = date === '' ? 'This day is no longer listed' : format.date(date)
+  by('date').textContent = date === '' ? 'This day is no longer listed' : format.date(date) + opened
   document.title = `${eventName} · Tally`
   const offer = by('open-day')
   offer.hidden = openDay === null
   if (offer.hidden) return
-  offer.querySelector('span').textContent = `${format.date(openDay.date)} is open now.`
+  offer.querySelector('span').textContent = `${format.date(openDay.date)}${openDay.opened} is open now.`
   offer.querySelector('a').href = `${chosen.address}${openDay.dayId}`
 }
 

@@ -18,22 +18,28 @@ export function settleLinks(eventId: string, dayId?: number) {
   }
 }
 
+type WithDays = Pick<StoredEvent, 'days' | 'timeZone'>
+
 /**
- * The days of an event by date and opening, with their names: the date, and if several days have it, such as lunch and
- * dinner, also when the day was opened.
+ * The days of an event by date and opening, with their names: the date as `write` writes it, and if several days have
+ * it, such as lunch and dinner, also when the day was opened.
  */
-export function dayNames({ days, timeZone }: StoredEvent): { day: EventDay; name: string }[] {
+export function dayNames({ days, timeZone }: WithDays, write = (date: string) => date) {
   const byDate = Map.groupBy(days, ({ date }) => date)
   const offsetAt = offsetIn(timeZone)
   const clockOf = (at: number) => new Date(at + offsetAt(at)).toISOString().slice(11, 16)
   return days.toSorted(byOpening).map(day => ({
     day,
-    name: byDate.get(day.date)?.length === 1 ? day.date : `${day.date} ${clockOf(day.openedAt)}`,
+    name: write(day.date) + (byDate.get(day.date)?.length === 1 ? '' : ` ${clockOf(day.openedAt)}`),
   }))
 }
 
+/** The name of one of them; undefined if the event does not list it. */
+export const dayName = (event: WithDays, dayId: number | undefined, write?: (date: string) => string) =>
+  dayNames(event, write).find(({ day }) => day.dayId === dayId)?.name
+
 /** By date, and on a date by when they opened. */
-export const byOpening = (one: EventDay, other: EventDay) =>
+const byOpening = (one: EventDay, other: EventDay) =>
   one.date === other.date ? one.openedAt - other.openedAt : one.date < other.date ? -1 : 1
 
 const longestName = 60
@@ -55,8 +61,7 @@ export function fileName(event: StoredEvent, day: EventDay | undefined): string 
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, longestName)
     .replace(/^-+|-+$/g, '')
-  const names = dayNames(event)
-  const own = names.find(({ day: { dayId } }) => dayId === day?.dayId)
-  const date = own?.name.replace(/ (..):/, '-$1') ?? `${names[0]?.day.date}-all-days`
+  const own = dayName(event, day?.dayId)
+  const date = own?.replace(/ (..):/, '-$1') ?? `${dayNames(event)[0]?.day.date}-all-days`
   return `${name || `festival-${event.eventId.slice(0, 8)}`}-${date}`
 }

@@ -11,7 +11,7 @@ import { pickDay } from '../live/pick.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { counted, type Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { fileName, settleLinks } from './links.ts'
+import { dayName, fileName, settleLinks } from './links.ts'
 import { readSettled } from './read.ts'
 import { figureColumns, figureRows, orderColumns, orderRows } from './rows.ts'
 import type { Settled } from './settled.ts'
@@ -41,7 +41,7 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
       const format = formatOf(request)
       const { organizationName } = sessionOf(request)
       return sendPage(request, reply, {
-        title: `${settled.event.name}, ${settled.day === undefined ? 'all days' : format.date(settled.day.date)}`,
+        title: `${settled.event.name}, ${dayName(settled.event, settled.day?.dayId, format.date) ?? 'all days'}`,
         section: 'live',
         script: 'print.js',
         body: sheetView(settled, { organizationName, format, nowMs: Date.now() }),
@@ -88,7 +88,7 @@ function sheetView(settled: Settled, { organizationName, format, nowMs }: Around
 <div class="heading">
 <div><p class="faint"><bdi>${organizationName}</bdi></p>
 <h1><bdi>${event.name}</bdi></h1>
-<p class="big">${day === undefined ? format.dates(dates.at(0) ?? '', dates.at(-1) ?? '') : format.date(day.date)}</p>
+<p class="big">${dayName(event, day?.dayId, format.date) ?? format.dates(dates.at(0) ?? '', dates.at(-1) ?? '')}</p>
 <p class="faint">${stateOf(settled, format)}<span class="on-paper"> Printed <span id="printed" data-clock="${nowMs + offsetIn(event.timeZone)(nowMs)}">${format.time(nowMs, event.timeZone)}</span>.</span></p></div>
 ${actions(settled)}
 </div>

@@ -1,6 +1,7 @@
 import { offsetIn, type TopItem } from '@tally/contract'
 import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
 import { itemCells, paymentName, takingsCells } from './cells.ts'
+import { dayName } from './links.ts'
 import { closingOf, periodSums, type Settled } from './settled.ts'
 
 /** The columns of the end-of-day sheet in Excel; the event's name is above them. */
@@ -18,7 +19,7 @@ export const sheetColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
 export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
   const { event, day, asOfMs, kpis, all, payments, periods, sold, returned } = settled
   const upTo = asOfMs === null ? '' : time(asOfMs + offsetIn(event.timeZone)(asOfMs))
-  const name = day?.date ?? 'All days'
+  const name = dayName(event, day?.dayId) ?? 'All days'
   yield [name, count(kpis.totalOrders), count(all.refundedOrders), ...takingsCells(all), upTo]
   yield* part(day === undefined ? 'By day' : 'By hour')
   for (const { name, orders, takings } of periods) yield [name, count(orders), '', '', '', moneyCell(takings)]

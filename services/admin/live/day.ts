@@ -24,6 +24,7 @@ import {
 } from '@tally/figures'
 import type { ReadVersion } from '@tally/publication'
 import type { DocumentTexts, Read } from '@tally/views'
+import { dayName } from '../day/links.ts'
 import { clockOf, eveningOf } from './evening.ts'
 import { partReturned } from './returned.ts'
 import { datesOf, dayBefore } from './wanted.ts'
@@ -49,6 +50,8 @@ export type DayNames = {
   dayId: number
   /** Empty if the event no longer lists the day. */
   date: string
+  /** What follows the date if another day has it too: ` 18:00`; else empty. */
+  opened: string
   /** When the day was opened, in milliseconds of the event's own clock. */
   openedAt: number
   /** When it was closed, on that clock; null while it is open. */
@@ -59,7 +62,7 @@ export type DayNames = {
 export type DayShown = DayNames & {
   revision: number
   /** Another day that is open now. */
-  openDay: Pick<EventDay, 'dayId' | 'date'> | null
+  openDay: Pick<DayNames, 'dayId' | 'date' | 'opened'> | null
   kpis: KpisAnswer
   /** As the evening ran (eveningOf). */
   hours: HourBucket[]
@@ -104,7 +107,8 @@ export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: D
   const composed = {
     revision,
     ...dayNames(event, ref.dayId),
-    openDay: open === undefined || open === day ? null : { dayId: open.dayId, date: open.date },
+    openDay:
+      open === undefined || open === day ? null : { ...named(open), opened: openedOf(event, open.dayId) },
     hours: eveningOf(hours, opening),
     evening: clockOf([...hours, ...hoursBefore], opening),
     before:
@@ -130,10 +134,13 @@ export function dayNames(event: StoredEvent, dayId: number): DayNames {
     eventName: event.name,
     dayId,
     date: day?.date ?? '',
+    opened: openedOf(event, dayId),
     openedAt: clock(day?.openedAt ?? 0),
     closedAt: typeof day?.closedAt === 'number' ? clock(day.closedAt) : null,
   }
 }
+
+const openedOf = (event: StoredEvent, dayId: number) => dayName(event, dayId, () => '') ?? ''
 
 type Where = Omit<DayRef, 'eventId'>
 const named = ({ dayId, date }: EventDay) => ({ dayId, date })

@@ -70,7 +70,7 @@ function itemView(
     beat.asOfMs === null ? 'Not counted yet' : `Counted up to ${format.time(beat.asOfMs, timeZone)}`
   return html`<p class="crumb"><a href="${back}">Live page</a></p>
 <div class="heading"><div><h1><bdi>${item.itemName}</bdi></h1>
-<p class="faint"><bdi>${day.eventName}</bdi>, ${format.weekday(day.date)}${area === undefined ? '' : html`, <bdi>${area}</bdi>`}. ${upTo}.</p></div></div>
+<p class="faint"><bdi>${day.eventName}</bdi>, ${format.weekday(day.date)}${day.opened}${area === undefined ? '' : html`, <bdi>${area}</bdi>`}. ${upTo}.</p></div></div>
 <dl class="tiles">
 <div class="tile main"><dt>Sold</dt><dd>${whole(sold)}</dd></div>
 ${tile('Takings', money(takings))}${tile('Share of takings', share)}${tile('Refunded', whole(item.quantityRefunded))}

@@ -1,6 +1,4 @@
-import type { EventDay } from '@tally/contract'
-import type { ListedEvent } from '@tally/figures'
-import { byOpening, settleLinks } from '../day/links.ts'
+import { dayName, dayNames, settleLinks } from '../day/links.ts'
 import { eventFacts } from '../keys/events.ts'
 import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
@@ -30,11 +28,11 @@ export function liveView(picked: PickedOfAll, { first, last, format }: Shown): H
   const parts = first === undefined ? noFigures : firstParts(first.day, first.beat, format, address)
   const asOfMs = first?.beat.asOfMs ?? null
   const state = asOfMs === null ? 'Connecting …' : `Counted up to ${format.time(asOfMs, event.timeZone)}`
-  const date = event.days.find(day => day.dayId === dayId)?.date
+  const date = dayName(event, dayId, format.date)
   const stream = `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}${areaId === undefined ? '' : `&area=${areaId}`}`
   return html`<div class="live" id="live" data-stream="${stream}" data-event="${event.eventId}" data-address="${address}">
 <div class="heading">
-<div><h1><bdi id="event">${event.name}</bdi>${date === undefined ? '' : html` <span class="date${event.days.length > 1 ? ' below' : ''}" id="date">${format.date(date)}</span>`}</h1>
+<div><h1><bdi id="event">${event.name}</bdi>${date === undefined ? '' : html` <span class="date${event.days.length > 1 && !date.includes(':') ? ' below' : ''}" id="date">${date}</span>`}</h1>
 <div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivalList(picked, format)}</div></div>
 ${dayPicker(picked, format)}
 </div>
@@ -42,16 +40,16 @@ ${dayPicker(picked, format)}
 <noscript><p class="warning">Without JavaScript this page does not change. Reload it for later figures.</p></noscript>
 ${dayId === undefined ? noDays : figuresView(parts, lastFestival(last, format))}
 </div>
-${dayId === undefined ? '' : settle(event, dayId)}
+${dayId === undefined ? '' : settle(picked, dayId)}
 <div class="actions foot"><a class="button" href="/screens">Screen links</a>${fullScreen}</div>`
 }
 
 const fullScreen = html`<button type="button" id="full-screen">Full screen</button>`
 
 /** What the day is settled by. */
-function settle({ eventId, days }: ListedEvent, dayId: number): Html {
+function settle({ event: { eventId, days }, areaId }: Picked, dayId: number): Html {
   const { sheet, figures, orders, excel } = settleLinks(eventId, dayId)
-  return html`<section class="card settle" aria-labelledby="settle-title"><h2 id="settle-title">Settle the day</h2>
+  return html`<section class="card settle" aria-labelledby="settle-title"><h2 id="settle-title">Settle the day${areaId === undefined ? '' : ', all areas'}</h2>
 <div class="actions"><a class="button" href="${sheet}">End-of-day sheet</a><a class="button" href="${excel.figures}">Figures (Excel)</a><a class="button" href="${excel.orders}">Orders (Excel)</a><a class="button" href="${figures}">Figures (CSV)</a><a class="button" href="${orders}">Orders (CSV)</a>${days.length > 1 ? html`<a class="button" href="${settleLinks(eventId).sheet}">All days</a>` : ''}</div></section>`
 }
 
@@ -81,17 +79,17 @@ function festivalList({ events, event }: PickedOfAll, format: Format): Html {
 
 /** One line: the day between the one before and the next, and the area. What the event has only one of is not asked. */
 function dayPicker({ event, dayId, areaId }: Picked, format: Format): Html {
-  const days = event.days.toSorted(byOpening)
+  const days = dayNames(event, format.weekday)
   const { areas } = event
   if (dayId === undefined || (days.length < 2 && areas.length < 2)) return html``
-  const place = days.findIndex(day => day.dayId === dayId)
+  const place = days.findIndex(({ day }) => day.dayId === dayId)
   const address = addressOf({ event, areaId })
-  const step = (day: EventDay | undefined, arrow: string, name: string) =>
-    day === undefined
+  const step = (to: (typeof days)[number] | undefined, arrow: string, where: string) =>
+    to === undefined
       ? html`<span class="button step" aria-hidden="true">${arrow}</span>`
-      : html`<a class="button step" href="${address}${day.dayId}" aria-label="${name}: ${format.weekday(day.date)}">${arrow}</a>`
+      : html`<a class="button step" href="${address}${to.day.dayId}" aria-label="${where}: ${to.name}">${arrow}</a>`
   const daySelect = html`${step(days[place - 1], '‹', 'Day before')}<select name="day" aria-label="Day">
-${days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${format.weekday(day.date)}</option>`)}
+${days.toReversed().map(({ day, name }) => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${name}</option>`)}
 </select>${step(days[place + 1], '›', 'Next day')}`
   const areaSelect = html`<select name="area" aria-label="Area">
 <option value="">All areas</option>
