@@ -75,6 +75,9 @@ test('another day can be picked, also with the keyboard, and a day without sales
   await day.focus()
   await page.keyboard.press('ArrowDown')
   await page.waitForURL(new RegExp(`day=${friday}`))
+  await page.goBack()
+  await expect.poll(() => day.inputValue()).toBe(String(saturday))
+  await page.goForward()
   await reads(page, 'sales', '€0.00')
   await reads(page, 'best', 'Nothing sold yet')
   await expectAccessible(page)
@@ -210,6 +213,10 @@ test('the chart has values for mouse and finger, by takings and by orders', asyn
   expect(values.reduce((sum, value) => sum + Number(value), 0)).toBe(Number(await text(page, 'orders')))
   // In high contrast too, one sees which button is pressed.
   await page.emulateMedia({ forcedColors: 'active' })
+  const colours =
+    "[...document.querySelectorAll('#hours-title + .switch button')].map(of => getComputedStyle(of).color)"
+  expect(new Set((await page.evaluate(colours)) as string[]).size).toBe(2)
+})
 
 test.each(['light', 'dark'] as const)(
   'on a phone, %s, the takings come first and items are folded',

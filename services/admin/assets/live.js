@@ -96,6 +96,8 @@ if (hasDay) {
 
 for (const select of document.querySelectorAll('#picker select'))
   select.addEventListener('change', () => select.form.submit())
+// A browser that goes back keeps what was chosen last, but the page is of the day before that.
+addEventListener('pageshow', () => by('picker')?.reset())
 
 const setHall = isOn => {
   document.body.classList.toggle('hall', isOn)
