@@ -151,6 +151,14 @@ test.for([
       expect(await page.locator(hidden).isVisible()).toBe(false)
     for (const shown of ['Counted cash', 'Difference', 'Signature', 'Printed'])
       expect([shown, await page.getByText(shown).isVisible()]).toEqual([shown, true])
+    // A laptop that was asleep for nine hours.
+    const hour = async () => Number(/(\d\d):/.exec((await page.locator('#printed').textContent()) ?? '')?.[1])
+    const before = await hour()
+    await page.evaluate(`
+      const now = Date.now()
+      Date.now = () => now + 9 * 3_600_000
+      dispatchEvent(new Event('beforeprint'))`)
+    expect([9, 10]).toContain(((await hour()) - before + 24) % 24)
     const [ink, paper] = (await page.evaluate(
       `['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name])`,
     )) as string[]

@@ -7,7 +7,9 @@ const times = new Intl.DateTimeFormat(document.documentElement.dataset.locale, {
   timeStyle: 'short',
   timeZone: 'UTC',
 })
-// The event's clock when the page was made, and what has passed since.
+// The event's clock when the page was made, and what has passed since: while a computer sleeps, its monotonic clock
+// may stand still, so the one that went further is believed.
 addEventListener('beforeprint', () => {
-  printed.textContent = times.format(Number(printed.dataset.clock) + performance.now())
+  const passed = Math.max(performance.now(), Date.now() - performance.timeOrigin)
+  printed.textContent = times.format(Number(printed.dataset.clock) + passed)
 })
