@@ -33,7 +33,7 @@ test('a new key’s token is in the answer to the form and on no later page', as
   expect(reply.headers['cache-control']).toBe('no-store')
   expect(reply.body).toContain('It will not be shown again')
   expect(reply.body).toContain(
-    `curl -H &#39;X-Api-Key: ${token}&#39; http://api.test/api/v1/events/EVENT_ID/live/item-counts`,
+    `curl -H &quot;X-Api-Key: ${token}&quot; http://api.test/api/v1/events/EVENT_ID/live/item-counts`,
   )
   for (const path of ['/keys', `/keys/${keyId}`, '/audit', '/usage']) {
     const page = (await visitor.get(path)).body
@@ -89,7 +89,7 @@ test('a key’s page says what it asked in the last day, with each error, and ho
     ['429', 'rate limit, 12 times'],
     ['404', 'no such event or path, 1 time'],
   ])
-  expect(body).toContain(`X-Api-Key: tally_…&#39; http://api.test/api/v1/events/${eventId}/live/item-counts`)
+  expect(body).toContain(`X-Api-Key: tally_…&quot; http://api.test/api/v1/events/${eventId}/live/item-counts`)
   expect(body).toContain('<a href="http://api.test/docs/guide">Guides</a>')
   await visitor.post(`/keys/${keyId}/revoke`, {}, { from: '/keys/new' })
   expect((await visitor.get(`/keys/${keyId}`)).body).not.toContain('tally_…')

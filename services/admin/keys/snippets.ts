@@ -22,7 +22,7 @@ export function snippetsOf({ apiUrl, key, token, anyEvent }: Of): Snippet[] {
   const address = `${apiUrl}${asked.path}`
   const of = { apiUrl, eventId, address, token, ...asked }
   return [
-    { id: 'curl', name: 'curl', hint: 'In a shell.', text: curl(of) },
+    { id: 'curl', name: 'curl', hint: 'In a shell, or in the command prompt of Windows.', text: curl(of) },
     { id: 'python', name: 'Python', hint: 'Python 3 needs no library.', text: python(of) },
     { id: 'node', name: 'Node', hint: 'Save it as tally.mjs. Node 20 needs no library.', text: node(of) },
     ...(asked.hasCounts
@@ -72,7 +72,7 @@ function askedBy(scopes: ApiKey['scopes'], eventId: string): Asked {
   }
 }
 
-const curl = ({ token, address }: Filled): string => `curl -H 'X-Api-Key: ${token}' ${address}`
+const curl = ({ token, address }: Filled): string => `curl -H "X-Api-Key: ${token}" ${address}`
 
 const python = ({ address, token, python }: Filled): string => {
   const { protocol, host, pathname } = new URL(address)
