@@ -41,8 +41,22 @@ const locale = navigator.language
 const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' }).format
 const number = new Intl.NumberFormat(locale).format
 
+let event
+let day
+
 const draw = {
-  getKpis({ totalSales, totalOrders, totalItemsSold, averageOrderValue }) {
+  /** Shows the open event, or else the latest, until it is closed and another opens. */
+  listEvents(events) {
+    const same = events.find(({ id }) => id === event?.id)
+    const next = [same, ...events].find(one => one?.isOpen) ?? same ?? events[0]
+    if (event && event.id !== next?.id) location.reload()
+    event = next
+    at('name').textContent = document.title = event.name
+  },
+  getKpis({ totalSales, totalOrders, totalItemsSold, averageOrderValue }, { dayId }) {
+    // Another day has opened since.
+    event.isOpen ||= day && day !== dayId
+    day = dayId
     at('sales').textContent = money(totalSales)
     at('orders').textContent = number(totalOrders)
     at('items').textContent = number(totalItemsSold)
@@ -105,22 +119,23 @@ const readings = {}
 
 function showStatus() {
   const all = Object.values(readings)
-  if (!all.length) return
+  if (!all.length || at('figures').hidden) return
   const asOf = Math.min(...all.map(reading => reading.asOf?.getTime() ?? 0))
   const old = asOf > 0 ? `figures as of ${new Date(asOf).toLocaleTimeString(locale)}` : 'no figures yet'
   if (all.some(({ error }) => error && error.status !== 429)) say(`No connection: ${old}`, true)
   // As after a sleep, or while a request hangs.
   else if (all.some(({ stale, at }) => stale || Date.now() - at > everyMs + 60_000))
     say(`Behind: ${old}`, true)
-  else say('Live')
+  else say(event.isOpen ? 'Live' : 'Closed: the last day')
 }
 
 /** A hidden page does not ask; shown again, it asks within a second. */
 async function follow(tally, name, parameters) {
+  const isList = name === 'listEvents'
   for (;;) {
-    for await (const reading of tally.watch(name, parameters, { everyMs })) {
-      readings[name] = { ...reading, at: Date.now() }
-      if (reading.isChanged) draw[name](reading.answer.data)
+    for await (const reading of tally.watch(name, parameters, { everyMs: isList ? 6 * everyMs : everyMs })) {
+      if (!isList) readings[name] = { ...reading, at: Date.now() }
+      if (reading.isChanged) draw[name](reading.answer.data, reading.answer.meta)
       showStatus()
       if (document.hidden) break
     }
@@ -128,24 +143,25 @@ async function follow(tally, name, parameters) {
   }
 }
 
-/** The open event, or else the latest; repeats until Tally answers. */
+/** Repeats until Tally answers. */
 async function openEvent(tally) {
   for await (const { answer, error } of tally.watch('listEvents', {}, { everyMs })) {
     if (error) showSetup(error.status ? error.message : `No connection: ${error.message}`)
     else if (answer.data.length === 0) showSetup('This key sees no event yet')
-    else return answer.data.find(({ isOpen }) => isOpen) ?? answer.data[0]
+    else return draw.listEvents(answer.data)
   }
 }
 
 async function show() {
   const tally = connect(settings)
   say(`Connecting to ${settings.url}`)
-  const { id: eventId, name } = await openEvent(tally)
-  at('name').textContent = document.title = name
+  await openEvent(tally)
+  const { id: eventId } = event
   at('setup').hidden = true
   at('figures').hidden = false
   setInterval(showStatus, 1000)
   await Promise.all([
+    follow(tally, 'listEvents', {}),
     follow(tally, 'getKpis', { eventId }),
     follow(tally, 'getOrdersByHour', { eventId }),
     follow(tally, 'getTopItems', { eventId, limit: 100 }),
