@@ -116,8 +116,10 @@ test('reset prints a link of the area, which is stored only as a hash', async ()
 test('a reset link removes the second factor only if asked to; the list shows who has one', async () => {
   const email = 'jana@example.org'
   const own = await addOrganization(database.db)
-  await create(['--organization', own, '--email', email])
   const settings = { DATABASE_URL: database.url }
+  const { stderr } = await tally(['administrators', 'list', '--organization', own], settings)
+  expect(stderr).toBe('there are no administrators of this organization\n')
+  await create(['--organization', own, '--email', email])
   const list = async () => (await tally(['administrators', 'list', '--organization', own], settings)).stdout
   expect(await list()).toBe(`${own}  ${email}\n`)
   await database.db

@@ -23,6 +23,7 @@ export function addList(administrators: Command): void {
         const line = `${organizationId}  ${email}${marks}`
         print(raw.json ? JSON.stringify(printAdministrator(administrator)) : line)
       }
-      if (found.length === 0) remark('there are no administrators')
+      if (found.length === 0)
+        remark(`there are no administrators${raw.organization ? ' of this organization' : ''}`)
     })
 }

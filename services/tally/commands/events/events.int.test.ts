@@ -50,6 +50,11 @@ test('the list has the ids that keys create takes, with names, start, last sale 
   expect(line).toBe(
     `${organizationId}  ${eventId}  2026-09-04  2026-09-04          2  Pro Loco: Sagra del Pesce`,
   )
+  // Others are known: that records do not arrive would be a false trail.
+  const unknown = newOrganizationId()
+  expect((await run(harness, 'list', '--organization', unknown)).stderr).toBe(
+    `organization ${unknown} is not known: see \`tally events list\`\n`,
+  )
 })
 
 test('the list has organizations without events, and events of which only orders have arrived', async ({

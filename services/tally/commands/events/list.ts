@@ -18,7 +18,11 @@ export function addList(events: Command): void {
       })
       const { eventJson, eventLine, heading } = await import('./lines.ts')
       if (listed.length === 0)
-        return remark('no organization or event is known: no record has been applied yet')
+        return remark(
+          organizationId === undefined
+            ? 'no organization or event is known: no record has been applied yet'
+            : `organization ${organizationId} is not known: see \`tally events list\``,
+        )
       if (raw.json !== true) print(heading)
       await printMany(listed.map(raw.json === true ? eventJson : eventLine))
     })
