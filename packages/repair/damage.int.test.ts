@@ -238,6 +238,6 @@ test('verify of correct figures prints no difference and says how many events it
   expect(await verifyAll(tally)).toEqual({
     code: 0,
     lines: [],
-    stderr: 'verify: 1 events compared, 0 differences\n',
+    stderr: 'verify: 1 event compared, 0 differences\n',
   })
 })

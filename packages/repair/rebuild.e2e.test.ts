@@ -107,7 +107,7 @@ test('a rebuild that was killed compares again what it had done, and repairs wha
 
   const { stdout, stderr } = await rebuildAll(tally)
   expect(stderr).toMatch(/continuing an interrupted run/)
-  expect(stdout).toMatch(/, 1 of them were wrong in Postgres; all agree now/)
+  expect(stdout).toMatch(/, 1 of them wrong in Postgres; all agree now/)
   await expectClean(tally)
 }, 600_000)
 

@@ -126,7 +126,7 @@ test('a removal that was killed is completed by the next one', async () => {
   const again = await remove('--older-than', '999y', '--yes')
   expect(again).toMatchObject({
     code: 0,
-    stderr: 'an interrupted run has left rows of 1 removed events: they are deleted too\n',
+    stderr: 'an interrupted run has left rows of 1 removed event: they are deleted too\n',
   })
   await expectGone(festival, token)
   expect(await remove(festival.eventId, '--yes')).toEqual({

@@ -17,5 +17,8 @@ export function printText(text: string): Promise<void> {
   })
 }
 
+/** `1 event`, `2 events`. */
+export const counted = (count: number, one: string): string => `${count} ${count === 1 ? one : `${one}s`}`
+
 /** Prints remarks on stderr, escaped as in `print`. */
 export const remark = (...lines: string[]): void => void process.stderr.write(linesOf(lines))

@@ -1,7 +1,7 @@
 import type { Postgres, Settings } from '@tally/platform'
 import type { Command } from 'commander'
 import { openCommand, withKafka, withRevisions } from '../open.ts'
-import { print, remark } from '../output.ts'
+import { counted, print, remark } from '../output.ts'
 
 export function addRebuild(program: Command): void {
   program
@@ -29,7 +29,7 @@ async function noted<Result extends { events: number }>(
     work: 'rebuild',
     of,
     run,
-    outcome: ({ events }) => `${of}: ${events} events`,
+    outcome: ({ events }) => `${of}: ${counted(events, 'event')}`,
   })
 }
 
@@ -47,14 +47,16 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
           {
             topics: topicNames(settings.topicPrefix),
             onContinued: done =>
-              say(`continuing an interrupted run: ${done} events are already done, and only compared again`),
+              say(
+                `continuing an interrupted run: ${counted(done, 'event')} already done, and only compared again`,
+              ),
             onProgress: progress.show,
           },
         ),
       ),
     ),
   ).finally(progress.close)
-  print(`${events} events rebuilt, ${repaired} of them were wrong in Postgres; all agree now`)
+  print(`${counted(events, 'event')} rebuilt, ${repaired} of them wrong in Postgres; all agree now`)
 }
 
 async function rebuildFromTopics(
@@ -73,12 +75,13 @@ async function rebuildFromTopics(
             settings,
             mayRemove,
             onRemoving: what => say(`removing ${what}, which the topics no longer hold`),
-            onContinued: done => say(`continuing an interrupted run: ${done} records are already read`),
+            onContinued: done =>
+              say(`continuing an interrupted run: ${counted(done, 'record')} already read`),
             onProgress: progress.show,
           },
         ),
       ),
     ),
   ).finally(progress.close)
-  print(`${events} events rebuilt from ${records} records`)
+  print(`${counted(events, 'event')} rebuilt from ${counted(records, 'record')}`)
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../open.ts'
-import { print, remark } from '../output.ts'
+import { counted, print, remark } from '../output.ts'
 
 export function addVerify(program: Command): void {
   program
@@ -23,7 +23,7 @@ export function addVerify(program: Command): void {
           ),
         ),
       ).finally(progress.close)
-      remark(`verify: ${events} events compared, ${differences} differences`)
+      remark(`verify: ${counted(events, 'event')} compared, ${counted(differences, 'difference')}`)
       if (differences > 0) process.exitCode = 1
       if (timedOut > 0) {
         throw new Error(

@@ -2,7 +2,7 @@ import type { Refused, ReplayDeps } from '@tally/dead-letters'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
-import { print, remark } from '../../output.ts'
+import { counted, print, remark } from '../../output.ts'
 import { oneOf } from '../../values.ts'
 
 export function addReplay(deadLetters: Command): void {
@@ -61,10 +61,10 @@ async function replayEvery(deps: ReplayDeps, reason: string | undefined): Promis
   }).finally(progress.close)
   warnOfForeign(foreign)
   warnOfRefused(refused)
-  if (sent > 0) print(`replayed ${deadLettersOf(sent)}`)
+  if (sent > 0) print(`replayed ${counted(sent, 'dead letter')}`)
   else if (refusedCount === 0)
     print(`there are no dead letters${reason === undefined ? '' : ` of the reason ${reason}`} to replay`)
-  if (refusedCount > 0) throw new Error(`${deadLettersOf(refusedCount)} cannot be replayed`)
+  if (refusedCount > 0) throw new Error(`${counted(refusedCount, 'dead letter')} cannot be replayed`)
 }
 
 async function replayThese(deps: ReplayDeps, ids: string[]): Promise<void> {
@@ -82,12 +82,10 @@ async function replayThese(deps: ReplayDeps, ids: string[]): Promise<void> {
   for (const id of before) remark(`tally: ${id} was replayed before: nothing is sent`)
   warnOfRefused(refused)
   if (unknown.length === 0 && refused.length === 0) return
-  if (unknown.length === 0) throw new Error(`${deadLettersOf(refused.length)} cannot be replayed`)
+  if (unknown.length === 0) throw new Error(`${counted(refused.length, 'dead letter')} cannot be replayed`)
   throw new Error(`there is no dead letter ${unknown.join(', nor ')}: see \`tally dead-letters list\``)
 }
 
 function warnOfRefused(refused: Refused[]): void {
   for (const { id, why } of refused) remark(`tally: ${id} cannot be replayed: ${why}`)
 }
-
-const deadLettersOf = (count: number) => (count === 1 ? '1 dead letter' : `${count} dead letters`)

@@ -1,6 +1,6 @@
 import { isDeadLetterId } from '@tally/dead-letters'
 import { UsageError } from '../../failure.ts'
-import { remark } from '../../output.ts'
+import { counted, remark } from '../../output.ts'
 
 /** An id of `tally dead-letters list`; throws a UsageError if it cannot be one. */
 export function deadLetterIdOf(text: string): string {
@@ -13,6 +13,5 @@ export function deadLetterIdOf(text: string): string {
 /** Warns on stderr if records of the topic were not written by Tally. */
 export function warnOfForeign(count: number): void {
   if (count === 0) return
-  const records = count === 1 ? '1 record' : `${count} records`
-  remark(`tally: left out ${records} of the dead-letter topic that Tally did not put there`)
+  remark(`tally: left out ${counted(count, 'record')} of the dead-letter topic that Tally did not put there`)
 }

@@ -3,7 +3,7 @@ import type { ChosenEvents } from '@tally/repair'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withRevisions } from '../../open.ts'
-import { print, remark } from '../../output.ts'
+import { counted, print, remark } from '../../output.ts'
 
 type Raw = { olderThan?: string; yes?: true }
 
@@ -55,7 +55,9 @@ async function show({ events, removedBefore, unfinished }: ChosenEvents): Promis
   }
   for (const id of removedBefore) remark(`tally: event ${id} was removed before`)
   if (unfinished.length > 0)
-    remark(`an interrupted run has left rows of ${unfinished.length} removed events: they are deleted too`)
+    remark(
+      `an interrupted run has left rows of ${counted(unfinished.length, 'removed event')}: they are deleted too`,
+    )
 }
 
 async function remove(settings: Settings, db: Postgres, chosen: ChosenEvents): Promise<void> {
@@ -69,7 +71,7 @@ async function remove(settings: Settings, db: Postgres, chosen: ChosenEvents): P
         note(tx, commandActor(organizationId), {
           action: 'event-removed',
           subject: eventId,
-          detail: `${name ?? 'an event without a record'}: ${orders} orders`,
+          detail: `${name ?? 'an event without a record'}: ${counted(orders, 'order')}`,
         }),
       onProgress: progress.show,
     }),
@@ -79,5 +81,5 @@ async function remove(settings: Settings, db: Postgres, chosen: ChosenEvents): P
 
 function sumOf(events: ChosenEvents['events']): string {
   const orders = events.reduce((sum, event) => sum + event.orders, 0)
-  return `${events.length === 1 ? '1 event' : `${events.length} events`} with ${orders === 1 ? '1 order' : `${orders} orders`}`
+  return `${counted(events.length, 'event')} with ${counted(orders, 'order')}`
 }

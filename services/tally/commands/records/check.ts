@@ -3,7 +3,7 @@ import type { Counts } from '@tally/projection'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka } from '../../open.ts'
-import { remark } from '../../output.ts'
+import { counted, remark } from '../../output.ts'
 import { oneOf, wholeNumber } from '../../values.ts'
 import { createFilter } from './ofEvent.ts'
 import { createPrinter } from './print.ts'
@@ -108,9 +108,9 @@ function withoutPlace<Finding extends { partition: number; offset: number }>(fin
 
 /** Says what was judged on stderr. */
 function report({ records, rejected, misplaced, lines = 0 }: Counts & { lines?: number }): void {
-  const parts = [`${records} records checked`, `${rejected} rejected`]
+  const parts = [`${counted(records, 'record')} checked`, `${rejected} rejected`]
   if (misplaced > 0) parts.push(`${misplaced} in another partition than murmur2 chooses`)
-  if (lines > 0) parts.push(`${lines} lines without a record`)
+  if (lines > 0) parts.push(`${counted(lines, 'line')} without a record`)
   remark(`records check: ${parts.join(', ')}`)
 }
 
