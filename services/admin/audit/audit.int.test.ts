@@ -74,6 +74,8 @@ test('the list is filtered by person, action and day', async () => {
   expect(await shown('who=CARLA')).toEqual([4, 3])
   expect(await shown('action=key-revoked')).toEqual([5])
   expect(await shown('from=2026-09-04&until=2026-09-05')).toEqual([5, 4])
+  // The times in the list are the browser's, the days of the filter are not.
+  expect((await visitor.get('/audit')).body).toMatch(/>Since \(UTC\)<.*>Until \(UTC\)</s)
   expect(await shown('who=dora&action=key-created&from=&until=')).toEqual([6])
   for (const query of ['action=x', 'from=2026-02-30', 'until=0000-01-01', 'who=%00', 'who=a&who=b'])
     expect([query, (await visitor.get(`/audit?${query}`)).statusCode]).toEqual([query, 400])

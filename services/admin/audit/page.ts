@@ -69,8 +69,8 @@ function filterForm(asked: AuditQuery, isPlatform: boolean): Html {
 <div><label for="action">What</label><select id="action" name="action"><option value="">Everything</option>
 ${Object.entries(actionNames).map(([action, name]) => html`<option value="${action}"${attribute('selected', action === asked.action)}>${name}</option>`)}
 </select></div>
-<div><label for="from">Since</label><input id="from" name="from" type="date" value="${from}"></div>
-<div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
+<div><label for="from">Since (UTC)</label><input id="from" name="from" type="date" value="${from}"></div>
+<div><label for="until">Until (UTC)</label><input id="until" name="until" type="date" value="${until}"></div>
 ${isPlatform ? ofField(asked) : ''}
 <button>Show</button>
 <a class="button quiet" href="/audit.csv?${linkOf({ ...asked, before: undefined })}">Export CSV</a>
