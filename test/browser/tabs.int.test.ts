@@ -246,6 +246,12 @@ test('a screen whose link is revoked says so', async () => {
   await untilTrue(page, says('This screen link has ended'))
 })
 
+test('a screen without money counts one order as one', async () => {
+  const office = await newOffice(fixture)
+  const page = await open(await newLink(office, await eventWith(office, 'Sagra', 1), 'portions'))
+  await untilTrue(page, String.raw`/\b1 order(?!s)/.test(document.body.innerText)`)
+})
+
 test('a television of 2021 shows a link, dark if it wants it so', async () => {
   const office = await newOffice(fixture)
   const eventId = await eventWith(office, 'Sagra', 3)

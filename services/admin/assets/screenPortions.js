@@ -89,10 +89,10 @@ export function createPortions(locale, clock) {
   return {
     show(day) {
       shown = day
-      by('area').hidden = day.area === null
-      by('area').textContent = day.area
+      Object.assign(by('area'), { hidden: day.area === null, textContent: day.area })
       for (const id of ['portions', 'orders']) {
         draw(by(id), [whole(day[id])])
+        by(id).nextSibling.data = ` ${day[id] === 1 ? id.slice(0, -1) : id}`
         mark(id, day[id], by(id))
       }
       layOut()
