@@ -14,20 +14,12 @@ const database = await databaseOfFile({ migrated: false })
 const openForMigrate = (url: string, name: string, lockTimeoutMs = 0) =>
   openPostgres(url, { name, max: 2, statementTimeoutMs: 30_000, lockTimeoutMs, onError: () => {} })
 
-test('a database without the schema names the command to run', async () => {
-  await expect(checkSchema(database.db)).rejects.toThrow('run `tally migrate` first')
-})
-
 test('concurrent migrations create the schema once', async () => {
   const others = Array.from({ length: 4 }, (_, i) => openForMigrate(database.url, `migrate-${i}`))
   const ran = await Promise.all(others.map(db => migrate(db)))
   await Promise.all(others.map(db => db.destroy()))
   expect(ran.filter(names => names.length > 0)).toHaveLength(1)
   await checkSchema(database.db)
-})
-
-test('a second run changes nothing', async () => {
-  expect(await migrate(database.db)).toEqual([])
 })
 
 test.for(counterNames)('the table of the %s counters has exactly the declared columns', async name => {

@@ -55,15 +55,6 @@ test('records of an aborted transaction are left out, those around it stay', asy
   expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [1, 2, 5], next: 6 })
 })
 
-test('a read that begins inside two aborted transactions skips both', async () => {
-  const log = [record(10, 'b'), record(11, 'a'), marker(12, 'a', abort), marker(13, 'b', abort)]
-  const aborted: [string, number][] = [
-    ['a', 3],
-    ['b', 5],
-  ]
-  expect(await read(log, 10, aborted)).toEqual({ offsets: [], next: 14 })
-})
-
 test('the order in which aborted transactions are listed does not matter', async () => {
   const log = [record(1, 'a'), marker(2, 'a', abort), record(3, 'b'), marker(4, 'b', abort)]
   const aborted: [string, number][] = [

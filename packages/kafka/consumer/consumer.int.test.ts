@@ -80,16 +80,6 @@ test('an offset that onBatch returns is read on from', async () => {
   expect(batches[1]).toMatchObject({ from: 1, next: 4 })
 })
 
-test('the offsets that onAssigned gives count, not those of the group', async () => {
-  const { connection, topic } = await logOf(['a', 'b', 'c'])
-  const { batches } = await readForTest(connection, {
-    topics: [topic],
-    onAssigned: async () => startAt(topic, 2),
-  })
-  await until('it is read', () => batches.length === 1)
-  expect(batches[0]).toMatchObject({ from: 2, next: 3 })
-})
-
 test('a start that cannot be found is asked for again, and no batch comes before', async () => {
   const { connection, topic } = await logOf(['a', 'b'])
   let tries = 0

@@ -40,6 +40,11 @@ test('the start and the end of the named partitions, and of no other', async () 
       [other, new Map([[0, { start: 0, end: 1, ...identity }]])],
     ]),
   )
+  const ofTopic = (await endOffsets(connection, [one])).get(one)
+  expect([ofTopic?.get(0), ofTopic?.get(2)]).toEqual([
+    { start: 0, end: 0 },
+    { start: 2, end: 3 },
+  ])
 })
 
 test('the end lies after the records of an open transaction', async () => {

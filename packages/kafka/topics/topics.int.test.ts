@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { connectForTest, deleteBefore, logOf, sendAll } from '@tally/testkit/servers/kafka'
+import { connectForTest } from '@tally/testkit/servers/kafka'
 import type { ITopicConfig } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
-import { endOffsets } from '../log/logEnds.ts'
 import { topicNames } from './names.ts'
 import { readSmallTopics } from './settings.ts'
 import { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics.ts'
@@ -100,26 +99,6 @@ test('a service refuses topics whose shards do not fit', async () => {
     admin.createPartitions({ topicPartitions: [{ topic: refunds, count: 4 }] }),
   )
   await expect(checkTopics(connection, prefix)).rejects.toThrow(`${prefix}.orders has 2, ${refunds} has 4`)
-})
-
-test('the offsets of a log are its first one and the one after its last', async () => {
-  const { connection, topic } = await logOf([], { partitions: 2 })
-  await sendAll(
-    connection,
-    ['a', 'b', 'c'].map(value => ({ topic, key: null, value, partition: 1 })),
-  )
-  await deleteBefore(connection, { topic, partition: 1, offset: 2 })
-  expect(await endOffsets(connection, [topic])).toEqual(
-    new Map([
-      [
-        topic,
-        new Map([
-          [0, { start: 0, end: 0 }],
-          [1, { start: 2, end: 3 }],
-        ]),
-      ],
-    ]),
-  )
 })
 
 /** The settings that the topic itself has: those of the broker may be others elsewhere. */
