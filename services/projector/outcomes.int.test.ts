@@ -247,18 +247,6 @@ test('an organization that is said otherwise under its version is a contradictio
   })
 })
 
-test('a refund that is taken back changes no figure, in one batch or in two', async ({ eventId, at }) => {
-  await at.orders(0, anOrder({ eventId }))
-  const back = { version: 2, amount: 0, lines: [] }
-  await at.refunds(0, aRefund({ eventId }))
-  expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
-  const { effects } = await at.refunds(1, aRefund({ eventId, ...back }), aRefund({ eventId }))
-  expect(effects?.counts).toMatchObject({ applied: 1, duplicate: 1 })
-  expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
-  await at.refunds(3, aRefund({ eventId, refundId: 'R-2' }), aRefund({ eventId, refundId: 'R-2', ...back }))
-  expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
-})
-
 test('a refund that arrives before its order waits for it', async ({ eventId, at }) => {
   expect((await at.refunds(0, aRefund({ eventId }))).effects?.counts).toEqual({
     applied: 0,
@@ -269,18 +257,4 @@ test('a refund that arrives before its order waits for it', async ({ eventId, at
   expect(await at.figures()).toBeNull()
   await at.orders(0, anOrder({ eventId }))
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
-})
-
-test('orders that arrive before their event move to the hours of its time zone', async ({ eventId, at }) => {
-  await at.orders(0, anOrder({ eventId }))
-  await at.events(0, anEvent({ eventId, organizationId: newOrganizationId() }))
-  expect(await at.hours()).toMatchObject([{ hour: 21 }])
-})
-
-test('what the schema does not name reaches no table', async ({ harness, eventId, at }) => {
-  const order = anOrder({ eventId, customerName: 'MARKER', items: [] })
-  await at.orders(0, { ...order, extra: { email: 'MARKER@example.org' } } as typeof order)
-  const rows = await harness.db.selectFrom('orders').selectAll().where('event_id', '=', eventId).execute()
-  expect(rows).toHaveLength(1)
-  expect(JSON.stringify(rows)).not.toContain('MARKER')
 })

@@ -157,7 +157,8 @@ test('a dead letter that is refused for its size is sent without its value, then
             const { key, value, headers = {} } = record
             const size = (key?.length ?? 0) + (value?.length ?? 0) + JSON.stringify(headers).length
             if (size > most) continue
-            sent.push([key, value, String(headers['tally.value-bytes'] ?? ''), String(headers.own ?? '')])
+            const said = ['tally.value-bytes', 'tally.value-sha256', 'own'].map(name => headers[name])
+            sent.push([key, value, ...said.map(text => String(text ?? ''))])
             return
           }
           throw new Error('refused forever')
@@ -170,10 +171,11 @@ test('a dead letter that is refused for its size is sent without its value, then
     const rejected = { outcome: 'rejected', reason: 'not-json', message: 'm' } as const
     await deadLetters.send(batch, [{ offset: 0, rejected }])
   }
+  const sha256 = createHash('sha256').update(value).digest('hex')
   await sendWith(5000)
-  expect(sent).toEqual([[key, value, '', 'h']])
+  expect(sent).toEqual([[key, value, '', '', 'h']])
   await sendWith(1200)
-  expect(sent).toEqual([[key, null, '1000', 'h']])
+  expect(sent).toEqual([[key, null, '1000', sha256, 'h']])
   await sendWith(500)
-  expect(sent).toEqual([[null, null, '1000', '']])
+  expect(sent).toEqual([[null, null, '1000', sha256, '']])
 })

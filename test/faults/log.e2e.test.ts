@@ -146,24 +146,6 @@ test.concurrent('a topic that is deleted and created again under a running proje
   expect(givenUp).toContain('created again')
 }, 600_000)
 
-test.concurrent('a topic that was created again and has grown past the stored offset is noticed at the next start', async ({
-  onTestFinished,
-}) => {
-  const fixture = await openLogFixture(onTestFinished)
-  const sold = await fixture.festivalIn(0)
-  await sell(fixture, sold, 3)
-  await endProjector(fixture)
-  const { orders } = fixture.names
-  await fixture.deleteTopic(orders)
-  await fixture.createTopic(orders)
-  await sell(fixture, sold, 8)
-  await fixture.tally.startProjector()
-  await expectLoud(fixture, orders, 'recreated')
-  expect(await fixture.counted(sold)).toBe(3)
-  await acceptBoth(fixture, orders)
-  await countedAre(fixture, sold, 11)
-}, 600_000)
-
 test.concurrent('a partition whose log holds another record than the applied one stands still', async ({
   onTestFinished,
 }) => {

@@ -1,5 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { inside, topicNames } from '@tally/kafka'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
@@ -68,26 +66,3 @@ test('the records of a small batch that unpacks to 3 GB are treated one by one, 
 
   expect(peak()).toBeLessThan(GIBIBYTE)
 }, 300_000)
-
-test('a dead letter that its topic refuses for its size comes without its value, and holds up no other', async () => {
-  const before = await orders()
-  const seen = (await readDeadLetterSummaries(tally)).length
-  const value = randomBytes(700_000)
-  const { deadLetters } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
-  const configEntries = [{ name: 'max.message.bytes', value: '5000' }]
-  const resources = [{ type: 2, name: deadLetters, configEntries }]
-  await inside(tally.kafka).admin.use(admin => admin.alterConfigs({ validateOnly: false, resources }))
-  await tally.produce([
-    { type: 'orders', key: festival.eventId, value: Buffer.from('no JSON') },
-    { type: 'orders', key: festival.eventId, value, headers: { till: '7' } },
-    { type: 'orders', key: festival.eventId, value: Buffer.from('{') },
-    festival.order(),
-  ])
-  await counted(before + 1)
-  const sha256 = createHash('sha256').update(value).digest('hex')
-  expect((await readDeadLetterSummaries(tally)).slice(seen)).toMatchObject([
-    { reason: 'not-json', length: 7 },
-    { reason: 'not-json', length: undefined, bytes: '700000', sha256 },
-    { reason: 'not-json', length: 1 },
-  ])
-})

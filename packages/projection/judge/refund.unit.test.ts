@@ -34,12 +34,6 @@ test('a refund that comes before its order waits for it, and then counts', () =>
   )
 })
 
-test('a repeat of a refund changes nothing', () => {
-  expect(counted([[{ order: anOrder() }, { refund: aRefund() }, { refund: aRefund() }]], inRome)).toEqual(
-    counted([[{ order: anOrder() }, { refund: aRefund() }]], inRome),
-  )
-})
-
 test('a refund is booked on the day and hour of its order, not on its own', () => {
   const totals = counted(
     [[{ order: anOrder() }, { refund: aRefund({ refundedAt: '2026-09-06T10:00:00Z' }) }]],

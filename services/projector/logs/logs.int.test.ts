@@ -83,6 +83,9 @@ test('a batch of another log than the one that was compared is refused, and its 
   expect(logs.notReady()).toContain('was deleted and created again')
   expect(done).toEqual([['hold', of.topic, 0]])
   expect(await stored()).toMatchObject({ nextOffset: 3, stall: { state: 'recreated' } })
+  expect(await logs.assigned(new Map([[of.topic, [0]]]))).toEqual(
+    new Map([[of.topic, new Map([[0, 'held']])]]),
+  )
 })
 
 test('a partition that a broker refused for its new leader goes on at once if the log fits', async () => {

@@ -119,17 +119,6 @@ test('what a batch changed is published at its revision', async () => {
   expect(await published()).toEqual(await whole(1, 17))
 })
 
-test('a crash between commit and publish is healed by the next owner', async () => {
-  await publisherOf()
-  await sell()
-  expect(await published()).toMatchObject({ orders: 1 })
-
-  const second = createPublisher(harness)
-  expect(await heal(second)).toBe(true)
-  expect(await published()).toEqual(await whole(2, 34))
-  expect(await heal(second)).toBe(false)
-})
-
 test('of an event without a record Redis has nothing; its record brings everything', async () => {
   const publisher = createPublisher(harness)
   const id = eventId as EventId
@@ -215,22 +204,6 @@ test('Redis that lost all of its data is filled again', async () => {
   const id = organizationId as Parameters<typeof harness.keys.organization>[0]
   const list = await harness.redis.hget(harness.keys.organization(id), 'events')
   expect(JSON.parse(list ?? '')).toMatchObject([{ id: eventId, name: 'Sagra del Pesce' }])
-})
-
-test('a Redis that came back from an old snapshot is brought up to date with Postgres', async () => {
-  const publisher = await publisherOf()
-  const event = harness.keys.event(eventId as Parameters<typeof harness.keys.event>[0])
-  const snapshot = await Promise.all(
-    [event, harness.keys.shard(shard)].map(key => harness.redis.dumpBuffer(key)),
-  )
-  await sell(publisher)
-  await publisher.flush()
-  await harness.redis.restore(event, 0, snapshot[0] ?? '', 'REPLACE')
-  await harness.redis.restore(harness.keys.shard(shard), 0, snapshot[1] ?? '', 'REPLACE')
-  expect(await published()).toMatchObject({ orders: 1 })
-
-  expect(await heal(publisher)).toBe(true)
-  expect(await published()).toMatchObject({ orders: 2, revision: await revisionInPostgres() })
 })
 
 test('a late publisher never replaces newer figures with older ones', async () => {
