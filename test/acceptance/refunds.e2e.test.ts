@@ -6,18 +6,6 @@ import { expect, test } from 'vitest'
 const tally = useSharedTally()
 const orderId = 'A-1'
 
-test.concurrent('a refund that comes before its order waits for it, and for the event', async () => {
-  const festival = newFestival()
-  const { data } = await runScenario(
-    tally,
-    festival,
-    [festival.refund({ orderId })],
-    [festival.event()],
-    [festival.order({ orderId })],
-  )
-  expect((await data('/analytics/kpis')).totalSales).toBe(15)
-})
-
 test.concurrent('a refund is taken back before its order arrives, and says something else later', async () => {
   const festival = newFestival()
   const refund = (version: number | undefined, fields: object) =>

@@ -62,15 +62,6 @@ test('after a window has ended the next request starts a new one', async () => {
   expect(await take(id)).toEqual([1, 2, 1, 60_000])
 })
 
-test('a change of status counts from the next request on, and what remains is never negative', async () => {
-  const id = await organizationOf('ActiveDayPass')
-  for (let i = 0; i < 10; i++) await take(id)
-  await redis.hset(keys.organization(id), 'status', 'Trial')
-  expect((await take(id))?.slice(0, 3)).toEqual([0, 2, 0])
-  await redis.hset(keys.organization(id), 'status', 'ActiveDayPass')
-  expect((await take(id))?.slice(0, 3)).toEqual([1, 60, 49])
-})
-
 test('an organization without a status in Redis is not judged, and nothing is counted', async () => {
   const id = newOrganizationId()
   expect(await take(id)).toBeNull()
