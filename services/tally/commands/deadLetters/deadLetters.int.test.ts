@@ -92,6 +92,20 @@ test('without --json each has a line under a heading, and no key can move the cu
   ])
 })
 
+test('with --limit only the newest dead letters are listed, the oldest of them first', async () => {
+  await given(...[1, 2, 3, 4, 5].map(offset => ({ offset, value: Buffer.from(`of ${offset}`) })))
+  const { code, stdout } = await run('list', '--json', '--limit', '2')
+  const lines = stdout.trim().split('\n')
+  expect({ code, ids: lines.map(line => JSON.parse(line).id) }).toEqual({ code: 0, ids: [id(4), id(5)] })
+  const all = await run('list', '--json', '--limit', '9')
+  expect(all.stdout).toBe((await run('list', '--json')).stdout)
+  expect(JSON.parse((await run('show', id(2))).stdout).value).toBe('of 2')
+  for (const limit of ['0', '-1', 'x']) {
+    const stderr = `tally: --limit takes a whole number from 1, got "${limit}"\n`
+    expect(await run('list', `--limit=${limit}`)).toEqual({ code: 2, stdout: '', stderr })
+  }
+})
+
 test('nothing to list or to replay is not a failure', async () => {
   expect(await run('list', '--json')).toEqual({ code: 0, stdout: '', stderr: 'there are no dead letters\n' })
   expect(await run('replay', '--all')).toEqual({
