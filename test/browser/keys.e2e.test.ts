@@ -6,16 +6,9 @@ import { expectAccessible } from './accessible.ts'
 import { follow, picture, signIn, useFixture, visit } from './fixture.ts'
 
 const festival = newFestival()
-const other = newFestival()
 let email: string
 const fixture = useFixture(async fixture => {
-  await fixture.tally.count([
-    festival.organization(),
-    festival.event(),
-    festival.order(),
-    other.organization({ name: 'Somebody else' }),
-    other.event(),
-  ])
+  await fixture.tally.count([festival.organization(), festival.event(), festival.order()])
   email = await fixture.administrator(festival.organizationId)
 })
 
@@ -60,7 +53,7 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   await follow(page, 'Revoke')
   await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('refused everywhere within a second').waitFor()
-  // That it takes less than a second: packages/access, authenticator.int.test.ts.
+  // That it takes less than a second: test/acceptance/keys.e2e.test.ts.
   await until('it is refused', async () => (await ask(address, path, { token })).status === 401)
   expect(wrongs).toEqual([])
 })
@@ -107,21 +100,6 @@ test('a rotated key’s new token works, and the old one until its time is over'
     async () => (await ask(address, '/api/v1/events', { token })).status === 401,
   )
   expect((await ask(address, '/api/v1/events', { token: next })).status).toBe(200)
-})
-
-test('another organization’s key is not there, whatever the address', async () => {
-  const foreign = (await fixture.tally.key(other.organizationId)).split('_')[1]
-  const { page } = await visit(fixture)
-  await signIn(page, email)
-  for (const path of [
-    `/keys/${foreign}`,
-    `/keys/${foreign}/revoke`,
-    `/keys/${foreign}/rotate`,
-    '/operations',
-  ]) {
-    const reply = await page.goto(path)
-    expect([path, reply?.status()]).toEqual([path, 404])
-  }
 })
 
 test('the usage page shows who asked how often, who was refused, and what is left of the limit', async () => {

@@ -31,6 +31,14 @@ const tour = (page: Page) => async (name: string, path: string, ready?: () => Pr
   await judge(page, name)
 }
 
+async function judgeWrongPassword(page: Page) {
+  await page.goto('/confirm')
+  await page.getByLabel('Password').fill('wrong')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('alert').getByText('Incorrect password.').waitFor()
+  await judge(page, 'confirm-wrong')
+}
+
 test('every page fits a phone, a tablet and a screen, and can be read by everybody, light and dark', async () => {
   const { page, wrongs } = await visit(fixture, { locale: 'it-IT' })
   const see = tour(page)
@@ -95,6 +103,7 @@ test('every page fits a phone, a tablet and a screen, and can be read by everybo
     ['not-found', '/nowhere'],
   ] as const)
     await see(name, path)
+  await judgeWrongPassword(page)
   await page.goto(`${key}/revoke`)
   await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('Revoked and expired', { exact: true }).click()

@@ -244,6 +244,7 @@ test('a screen whose link is revoked says so', async () => {
   await shows(page, 'Sagra | 4 Sept 2026 | 3 | Live')
   await sql`update screen_links set revoked_at = now() where event_id = ${eventId}`.execute(fixture.db)
   await untilTrue(page, says('This screen link has ended'))
+  await expectAccessible(page)
 })
 
 test('a screen without money counts one order as one', async () => {
