@@ -65,7 +65,7 @@ test('the OpenAPI document needs no token, and is that of the contract', async (
   expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
 })
 
-test.for(['/docs', '/docs/', '/'])(
+test.for(['/docs', '/docs/', '/', '/problems/unauthorized'])(
   '%s loads nothing: all that a browser needs is in the page',
   async path => {
     const { status, headers, text } = await tally.get(path, { headers: { Accept: 'text/html' } })

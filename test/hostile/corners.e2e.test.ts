@@ -104,9 +104,14 @@ test.each(names)(
   '%s answers what comes before bytes that are not a request, and refuses these',
   async name => {
     const { address, get } = serverOf(name)
-    for (const bytes of ['garbage\r\n\r\n', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n']) {
-      const heard = await talk(address, get + bytes, { timeoutMs: 60_000 })
-      expect([statusesOf(heard), heard.closed]).toEqual([[200, 400], true])
+    for (const bytes of [
+      'garbage\r\n\r\n',
+      'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n',
+      get.replace('Host', 'A : b\r\nHost'),
+      get.replace('Host', 'Content-Length: 0\r\nTransfer-Encoding: chunked\r\nHost'),
+    ]) {
+      const heard = await talk(address, get + get + get + bytes, { timeoutMs: 60_000 })
+      expect([statusesOf(heard), heard.closed]).toEqual([[200, 200, 200, 400], true])
     }
   },
 )

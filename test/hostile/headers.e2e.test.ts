@@ -86,18 +86,3 @@ test('every answer forbids guessing its type, and says what it may load', async 
     ]),
   )
 })
-
-test('no help page of the API needs a style that its policy forbids', async () => {
-  const { text } = await talk(
-    servers.query ?? '',
-    requestBytes('GET', '/problems/unauthorized', { headers: [] }),
-  )
-  expect(text).toMatch(/content-security-policy: default-src 'none'; style-src 'sha256-[^']{44}'/i)
-})
-
-test('the administration area serves neither tests nor sources', async () => {
-  for (const path of ['evening.unit.test.ts', '../app.ts', '../package.json', 'none.js']) {
-    const { text } = await talk(servers.admin ?? '', requestBytes('GET', `/assets/${path}`, { headers: [] }))
-    expect([path, text.slice(9, 12)]).toEqual([path, '404'])
-  }
-})
