@@ -41,12 +41,6 @@ export function forPg(address: string): string {
   return checked.replace(/([?&])sslrootcert=system(?=&|$)/, `$1${system}`)
 }
 
-/** The file of certificate authorities that an address names. */
-export function authoritiesOf(url: string): string | undefined {
-  const file = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('sslrootcert')
-  return file === null || file === 'system' ? undefined : file
-}
-
 /** What to say about an address with which somebody else could answer in place of Postgres. Undefined: nothing. */
 export function sslModeWarning(url: string): { found: string; mend: string } | undefined {
   const unchecked = uncheckedOf(url)

@@ -122,10 +122,12 @@ export class SettingsError extends FatalError {
  * Node passes over a file of certificate authorities that it cannot use; it prints a line of text if it cannot read it,
  * as soon as TLS is loaded. Every certificate of such an authority would then be refused.
  */
-export function checkAuthorities(file: string | undefined, setting: string, part = ''): void {
+export function checkAuthorities(file: string | undefined): void {
   if (file === undefined || hasCertificate(file)) return
   const takes = 'the name of a file that can be read and has a certificate in PEM format'
-  throw new SettingsError(`${part}${setting} is ${JSON.stringify(file)}; it takes ${takes}`, [setting])
+  throw new SettingsError(`NODE_EXTRA_CA_CERTS is ${JSON.stringify(file)}; it takes ${takes}`, [
+    'NODE_EXTRA_CA_CERTS',
+  ])
 }
 
 /** The sentence about a wrong value of a setting. */

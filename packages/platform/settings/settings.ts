@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { authoritiesOf, isDatabaseUrl } from './databaseUrl.ts'
+import { isDatabaseUrl } from './databaseUrl.ts'
 import {
   allowsPasswords,
   anyPort,
@@ -240,7 +240,7 @@ export type Settings = ReturnType<typeof readSettings>
 
 /** Reads all settings; an empty value counts as absent. Throws a SettingsError of one line with all that is wrong. */
 export function readSettings(environment: Record<string, string | undefined>) {
-  checkAuthorities(environment.NODE_EXTRA_CA_CERTS || undefined, 'NODE_EXTRA_CA_CERTS')
+  checkAuthorities(environment.NODE_EXTRA_CA_CERTS || undefined)
   const given = Object.fromEntries(
     Object.keys(schema.shape).map(name => [name, environment[name] || undefined]),
   )
@@ -251,7 +251,6 @@ export function readSettings(environment: Record<string, string | undefined>) {
     throw new SettingsError(sentences.join('; '), names)
   }
   const values = parsed.data
-  checkAuthorities(authoritiesOf(values.DATABASE_URL), 'DATABASE_URL', 'sslrootcert in ')
   return {
     kafka: { brokers: values.KAFKA_BROKERS, ssl: values.KAFKA_SSL, ...saslOf(values) },
     kafkaGroupId: values.KAFKA_GROUP_ID,
