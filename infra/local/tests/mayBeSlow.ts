@@ -18,6 +18,7 @@ export const mayBeSlow: Record<string, string> = {
   'packages/repair/removal.e2e': versions,
   'test/deploys/': versions,
   'test/browser/': browser,
+  'services/tally/': programs,
   'test/clients/': programs,
   'test/monitoring/': programs,
   'test/kubernetes/chart': programs,
