@@ -1,71 +1,84 @@
 import type { EventId } from '@tally/contract'
 import type { TopicNames } from '@tally/kafka'
 import { type Database, inSnapshot, type Tx } from '@tally/platform'
-import { type Kysely, type SqlBool, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { shadowSchema } from './shadow.ts'
 import { ofShards, type SwitchDeps, whileInSync } from './whileInSync.ts'
 
-/** How many orders and refunds of some partitions Postgres has in a version that the topics no longer hold. */
-type Missing = { partitions: number[]; orders: number; refunds: number }
+/** The keys of the records that Postgres keeps, by topic and table, which have the same names. */
+const keysOf = {
+  organizations: ['organization_id'],
+  events: ['event_id'],
+  orders: ['event_id', 'order_id'],
+  refunds: ['event_id', 'refund_id'],
+} as const
+type Kind = keyof typeof keysOf
 
-export const isMissing = ({ orders, refunds }: Missing): boolean => orders + refunds > 0
+/** How many records of some partitions Postgres has in a version that the topics no longer hold; none of 0. */
+export type Missing = { kind: Kind; partitions: number[]; count: number }
 
 /**
- * Counts what the topics lack while both sides are at the same offsets, shard by shard; returns those that lack some.
- * All shards are brought to them at once, because an event may have records in several. Their projectors wait only
+ * Counts what the topics lack while both sides are at the same offsets, shard by shard. All shards, and the
+ * organizations, are brought to them at once, because an event may have records in several. Their projectors wait only
  * until a snapshot is taken, not while it is counted.
  */
 export function findMissing(deps: SwitchDeps, shards: number[]): Promise<Missing[]> {
+  const { topics, partitions } = ofShards(deps, shards)
+  const synced = {
+    topics: [...topics, deps.topics.organizations],
+    partitions: [...new Set([0, ...partitions])],
+  }
   return inSnapshot(deps.db, async snapshot => {
     // It idles while the last records are read.
     await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(snapshot)
     // The first query takes the snapshot.
-    await whileInSync(deps, ofShards(deps, shards), () => sql`select 1`.execute(snapshot))
-    const missing: Missing[] = []
-    for (const shard of shards) missing.push(await countMissing(snapshot, [shard]))
-    return missing.filter(isMissing)
+    await whileInSync(deps, synced, () => sql`select 1`.execute(snapshot))
+    const missing = await countMissingOrganizations(snapshot)
+    for (const shard of shards) missing.push(...(await countMissing(snapshot, [shard])))
+    return missing
   })
 }
 
-/** Counts the live orders and refunds of these shards that the shadow does not have, or only in a lower version. */
-export async function countMissing(tx: Tx, shards: number[]): Promise<Missing> {
+/** Counts the live events, orders and refunds of these shards that the shadow has not, or only in a lower version. */
+export async function countMissing(tx: Tx, shards: number[]): Promise<Missing[]> {
   const eventIds = [...(await madeEvents(tx, shards)).keys(), ...(await extraEvents(tx, shards))]
-  const { rows } = await sql<{ orders: number; refunds: number }>`
-select
-  (
-    select count(*)::int
-    from orders as kept
-    where event_id = any(${eventIds}::uuid[]) and version > 0 and not exists (
-      select from ${sql.id(shadowSchema, 'orders')} as made
-      where made.event_id = kept.event_id and made.order_id = kept.order_id and made.version >= kept.version
-    )
-  ) as orders,
-  (
-    select count(*)::int
-    from refunds as kept
-    where event_id = any(${eventIds}::uuid[]) and not exists (
-      select from ${sql.id(shadowSchema, 'refunds')} as made
-      where made.event_id = kept.event_id and made.refund_id = kept.refund_id and made.version >= kept.version
-    )
-  ) as refunds`.execute(tx)
-  return { partitions: shards, ...(rows[0] as { orders: number; refunds: number }) }
+  const ofThese = sql<SqlBool>`kept.event_id = any(${eventIds}::uuid[])`
+  const missing: Missing[] = []
+  for (const kind of ['events', 'orders', 'refunds'] as const)
+    missing.push(...(await countOf(tx, { kind, partitions: shards }, ofThese)))
+  return missing
+}
+
+export function countMissingOrganizations(tx: Tx): Promise<Missing[]> {
+  return countOf(tx, { kind: 'organizations', partitions: [0] }, sql<SqlBool>`true`)
+}
+
+/** Version 0 is what other records name, and no record of its own. */
+async function countOf(
+  tx: Tx,
+  of: { kind: Kind; partitions: number[] },
+  ofThese: RawBuilder<SqlBool>,
+): Promise<Missing[]> {
+  const isSame = keysOf[of.kind].map(key => sql`made.${sql.id(key)} = kept.${sql.id(key)}`)
+  const { rows } = await sql<{ count: number }>`
+select count(*)::int as count
+from ${sql.id(of.kind)} as kept
+where ${ofThese} and version > 0 and not exists (
+  select from ${sql.id(shadowSchema, of.kind)} as made
+  where ${sql.join(isSame, sql` and `)} and made.version >= kept.version
+)`.execute(tx)
+  return rows.filter(({ count }) => count > 0).map(({ count }) => ({ ...of, count }))
 }
 
 /** Names what is missing: `50 orders (tally.orders, partition 1), 1 refund (tally.refunds, partition 1)`. */
 export function describeMissing(missing: Missing[], topics: TopicNames): string {
   return missing
-    .flatMap(({ partitions, orders, refunds }) => [
-      part(orders, 'order', topics.orders, partitions),
-      part(refunds, 'refund', topics.refunds, partitions),
-    ])
-    .filter(text => text !== undefined)
+    .map(({ kind, partitions, count }) => {
+      const what = count === 1 ? kind.slice(0, -1) : kind
+      const where = `partition${partitions.length === 1 ? '' : 's'} ${partitions.join(' and ')}`
+      return `${count} ${what} (${topics[kind]}, ${where})`
+    })
     .join(', ')
-}
-
-function part(count: number, what: string, topic: string, partitions: number[]): string | undefined {
-  if (count === 0) return undefined
-  const where = `partition${partitions.length === 1 ? '' : 's'} ${partitions.join(' and ')}`
-  return `${count} ${what}${count === 1 ? '' : 's'} (${topic}, ${where})`
 }
 
 /** The sentence with which a rebuild refuses to remove them. */

@@ -14,7 +14,7 @@ export type FromKafkaOptions = {
   onContinued?: (records: number) => void
   /** Records read, and all that there are to read; at the end they are equal. */
   onProgress?: (done: number, all: number) => void
-  /** Whether orders and refunds that the topics do not hold may be removed. */
+  /** Whether records that the topics do not hold may be removed. */
   mayRemove?: boolean
   /** Called once if some will be removed, with how many of which partitions. */
   onRemoving?: (what: string) => void
@@ -29,8 +29,8 @@ const near = 2_000
 /**
  * Rebuilds everything but the API keys from the topics while the service runs: in a schema of its own,
  * with the projector's own code, and when it has caught up switches shard by shard (docs/reference.md, Commands).
- * An interrupted run continues where it stopped. Throws before it switches anything if Postgres has orders or refunds
- * that the topics do not hold, unless it `mayRemove` them.
+ * An interrupted run continues where it stopped. Throws before it switches anything if Postgres has records that
+ * the topics do not hold, unless it `mayRemove` them.
  */
 export function rebuildFromKafka(
   deps: RepairDeps & { kafka: KafkaConnection },

@@ -146,7 +146,7 @@ values (${scattered}, 0, 1, true), (${whole}, 1, 1, false)`.execute(db)
   ])
 })
 
-test('orders and refunds that the topics do not hold are removed only if that is asked for; otherwise no shard is switched', async () => {
+test('records that the topics do not hold are removed only if that is asked for; otherwise no shard is switched', async () => {
   const deps = await caughtUp()
   const { db } = deps
   const [first, second] = [randomUUID(), randomUUID()]
@@ -173,27 +173,47 @@ values (${second}, 'taken back', 2, 'lost', 0, 0, '[]')`.execute(db)
   await sql`
 insert into ${shadow('refunds')} (event_id, refund_id, version, order_id, refunded_at, amount_cents, lines)
 values (${second}, 'taken back', 1, 'lost', 0, 1, '[]')`.execute(db)
+  const organizationId = randomUUID()
+  await sql`
+insert into organizations (organization_id, version, name, status, revision)
+values (${organizationId}, 3, 'lost', 'Trial', 5), (${randomUUID()}, 0, '', 'Trial', 5)`.execute(db)
+  const closed = sql`(${first}::uuid, ${organizationId}::uuid, 2, 'UTC', '"closed"'::json)`
+  await sql`
+insert into events (event_id, organization_id, version, time_zone, document)
+values ${closed}, (${second}, ${organizationId}, 1, 'UTC', '{}')`.execute(db)
+  await sql`
+insert into ${shadow('events')} (event_id, organization_id, version, time_zone, document)
+values (${first}, ${organizationId}, 1, 'UTC', '"open"')`.execute(db)
   const orders = () =>
     db.selectFrom('orders').select(['order_id', 'version', 'total_cents']).orderBy('order_id').execute()
-  const before = await orders()
+  const events = () => db.selectFrom('events').select(['event_id', 'version']).orderBy('version').execute()
+  const organizations = () => db.selectFrom('organizations').select('version').orderBy('version').execute()
+  const all = async () => [await orders(), await events(), await organizations()]
+  const before = await all()
 
   await expect(switchAll(deps)).rejects.toThrow(
-    'the topics no longer hold 3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1) that ' +
-      'Postgres has, or their latest version: their records were deleted or compacted, or a topic was created again. Nothing of these ' +
+    'the topics no longer hold 1 organization (tally.organizations, partition 0), 1 event (tally.events, partition 0), ' +
+      '1 event (tally.events, partition 1), 3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1) ' +
+      'that Postgres has, or their latest version: their records were deleted or compacted, or a topic was created again. Nothing of these ' +
       'partitions was changed. To keep them, run `tally rebuild` without --from-kafka; to remove them, run ' +
       '`tally rebuild --from-kafka --yes`.',
   )
-  expect(await orders()).toEqual(before)
+  expect(await all()).toEqual(before)
   // Also if they came to be lacking after all shards were counted.
   await expect(switchShards(deps, [1], { isTogether: false })).rejects.toThrow(
-    'the topics no longer hold 3 orders',
+    'the topics no longer hold 1 event (tally.events, partition 1), 3 orders',
+  )
+  await expect(switchOrganizations(deps, [0, 1])).rejects.toThrow(
+    'the topics no longer hold 1 organization (',
   )
 
   expect(deps.onRemoving).not.toHaveBeenCalled()
   expect(await switchAll({ ...deps, mayRemove: true })).toBe(2)
   expect(deps.onRemoving).toHaveBeenCalledExactlyOnceWith(
-    '3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1)',
+    expect.stringMatching(/^1 organization .*, 3 orders \(tally.orders, partition 1\), 2 refunds \(/),
   )
+  expect(await events()).toEqual([{ event_id: first, version: 1 }])
+  expect(await organizations()).toEqual([])
   expect(await orders()).toEqual([
     { order_id: 'damaged', version: 1, total_cents: 100 },
     { order_id: 'last version lost', version: 2, total_cents: 50 },
@@ -215,7 +235,9 @@ values (${named}, 0, '', 'Trial', 5), (${unnamed}, 0, '', 'Trial', 5)`.execute(d
   const organizations = partitionKey({ topic: topics.organizations, partition: 0 })
   const reach = async (live: Map<string, number>) => {
     if (live.has(lastEvent) && live.has(organizations))
-      await sql`insert into ${shadow('organizations')} values (${named}, 0, '', 'Trial', 1)`.execute(db)
+      await sql`insert into ${shadow('organizations')} values (${named}, 0, '', 'Trial', 1) on conflict do nothing`.execute(
+        db,
+      )
     return live
   }
   await switchAll({ ...deps, follower: { ...deps.follower, reach } })

@@ -9,11 +9,12 @@ import { noteRevision } from '../rebuild/run.ts'
 import { notYet } from './follow.ts'
 import {
   countMissing,
+  countMissingOrganizations,
   describeMissing,
   extraEvents,
   findMissing,
-  isMissing,
   isSplit,
+  type Missing,
   madeEvents,
   refusal,
 } from './missing.ts'
@@ -25,7 +26,7 @@ const switchTries = 5
 /**
  * Switches the shards one by one, then the organizations; returns the number of events. Events that have records in
  * several shards, because partitions were added, are switched as a whole: then all shards are switched at once. Throws
- * before anything is switched if orders or refunds would be removed and may not be.
+ * before anything is switched if records would be removed and may not be.
  */
 export async function switchAll(deps: SwitchDeps): Promise<number> {
   const shards = await readShards(deps.locked, deps.topics.events)
@@ -46,9 +47,12 @@ export async function switchAll(deps: SwitchDeps): Promise<number> {
 
 async function requireAll(deps: SwitchDeps, shards: number[]): Promise<void> {
   const missing = await withTries(() => findMissing(deps, shards))
-  if (missing.length === 0) return
-  if (!deps.mayRemove) throw new Error(refusal(missing, deps.topics))
-  deps.onRemoving(describeMissing(missing, deps.topics))
+  refuseMissing(deps, missing)
+  if (missing.length > 0) deps.onRemoving(describeMissing(missing, deps.topics))
+}
+
+function refuseMissing({ mayRemove, topics }: SwitchDeps, missing: Missing[]): void {
+  if (missing.length > 0 && !mayRemove) throw new Error(refusal(missing, topics))
 }
 
 /** A switch that had to wait too long, or met the projector in a circle of locks, is rolled back and tried again. */
@@ -90,8 +94,7 @@ export async function switchShards(
     else if (await isSplit(tx, shards[0] as number))
       throw notYet('an event has records in a shard that is not switched with this one')
     // Once more: a topic may have been created again since `findMissing`.
-    const missing = deps.mayRemove ? undefined : await countMissing(tx, shards)
-    if (missing !== undefined && isMissing(missing)) throw new Error(refusal([missing], deps.topics))
+    refuseMissing(deps, await countMissing(tx, shards))
     await removeRows(tx, extra)
     for (const table of eventTables) await copyRows(tx, table, [...made.keys()])
 
@@ -130,6 +133,7 @@ export async function switchOrganizations(deps: SwitchDeps, shards: number[]): P
   const synced = { topics: [topic, deps.topics.events], partitions: [...new Set([0, ...shards])] }
   const stamped = await whileInSync(deps, synced, async (tx, reached) => {
     await requireAllPartitions(tx, synced)
+    refuseMissing(deps, await countMissingOrganizations(tx))
     const ids = await readIds(tx)
     await lockOrganizations(tx, ids)
     await copyRows(tx, 'organizations', ids)

@@ -10,7 +10,7 @@ export type SwitchDeps = RepairDeps & {
   locked: Postgres
   follower: Pick<Follower, 'reach' | 'release'>
   topics: TopicNames
-  /** Whether orders and refunds that the topics do not hold may be removed. */
+  /** Whether records that the topics do not hold may be removed. */
   mayRemove: boolean
   /** Called once if some will be removed, with how many of which partitions. */
   onRemoving: (what: string) => void

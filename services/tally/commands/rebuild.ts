@@ -8,7 +8,7 @@ export function addRebuild(program: Command): void {
     .command('rebuild')
     .description('rebuild the counters and the documents in Redis while the service runs')
     .option('--from-kafka', 'read the topics again from the start, and rebuild orders and refunds too')
-    .option('--yes', 'with --from-kafka: remove orders and refunds that the topics no longer hold')
+    .option('--yes', 'with --from-kafka: remove what the topics no longer hold')
     .action(async ({ fromKafka, yes = false }: { fromKafka?: true; yes?: boolean }) => {
       const { settings, logger } = await openCommand()
       if (fromKafka) await withKafka(settings, logger, kafka => rebuildFromTopics(settings, kafka, yes))
