@@ -1,6 +1,5 @@
 import type { FeedOptions } from './options.ts'
 import { type Clock, type Pace, timetable } from './pace.ts'
-import type { FeedProgress } from './progress.ts'
 import {
   type FeedRecord,
   type FeedSource,
@@ -17,7 +16,8 @@ export type FeedOutlets = {
   send: (records: TopicRecord[]) => Promise<void>
   keep?: (position: Position) => void
   clock: Clock
-  progress: FeedProgress
+  /** `show`: the part of the source that is sent, 0 to 1, and that in words; `close`: the last sentence. */
+  progress: { show: (share: number, words: string) => void; close: (sentence: string) => void }
   signal: AbortSignal
 }
 
@@ -75,7 +75,7 @@ async function sendAll(
     for (const { topic } of records) sent[topic]++
     const position = records.at(-1)?.position
     if (position !== undefined) keep?.(position)
-    progress.show({ sent: sumOf(sent), share: source.share() })
+    progress.show(source.share(), `${sumOf(sent).toLocaleString('en-US')} records sent`)
   }
   try {
     for await (const record of source.records) {

@@ -76,9 +76,10 @@ async function send(
   options: FeedOptions,
   file: string | undefined,
 ): Promise<void> {
-  const [{ openKept, openProgress, runFeed, wallClock }, { openProducer }] = await Promise.all([
+  const [{ openKept, runFeed, wallClock }, { openProducer }, { createProgress }] = await Promise.all([
     import('@tally/feed'),
     import('@tally/kafka'),
+    import('../progress.ts'),
   ])
   const stopping = new AbortController()
   // The first signal lets the batch in flight finish, the second ends at once.
@@ -88,7 +89,7 @@ async function send(
   const { source } = options
   const kept = file && source.kind === 'simulation' ? openKept(file, runOf(source)) : undefined
   try {
-    const progress = openProgress(process.stderr, wallClock)
+    const progress = createProgress(process.stderr, 'feed')
     const outlets = { send: producer.send, clock: wallClock, progress, signal: stopping.signal }
     await runFeed(options, kept === undefined ? outlets : { ...outlets, keep: kept.keep })
   } finally {

@@ -34,11 +34,12 @@ async function noted<Result extends { events: number }>(
 }
 
 async function rebuildFromOrders(settings: Settings): Promise<void> {
-  const [{ createProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([
+  const [{ rebuild, withRedis }, { topicNames }, { createCount }] = await Promise.all([
     import('@tally/repair'),
     import('@tally/kafka'),
+    import('../progress.ts'),
   ])
-  const progress = createProgress(process.stderr, { name: 'rebuild', unit: 'events' })
+  const progress = createCount(process.stderr, { name: 'rebuild', unit: 'events' })
   const { events, repaired } = await withRevisions(settings.databaseUrl, db =>
     noted(db, 'from the stored orders', () =>
       withRedis(settings, redis =>
@@ -64,8 +65,11 @@ async function rebuildFromTopics(
   kafka: Parameters<Parameters<typeof withKafka>[2]>[0],
   mayRemove: boolean,
 ): Promise<void> {
-  const { createProgress, rebuildFromKafka, withRedis } = await import('@tally/repair')
-  const progress = createProgress(process.stderr, { name: 'rebuild', unit: 'records' })
+  const [{ rebuildFromKafka, withRedis }, { createCount }] = await Promise.all([
+    import('@tally/repair'),
+    import('../progress.ts'),
+  ])
+  const progress = createCount(process.stderr, { name: 'rebuild', unit: 'records' })
   const { events, records } = await withRevisions(settings.databaseUrl, db =>
     noted(db, 'from Kafka', () =>
       withRedis(settings, redis =>

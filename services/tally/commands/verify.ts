@@ -10,8 +10,11 @@ export function addVerify(program: Command): void {
     )
     .action(async () => {
       const { settings } = await openCommand()
-      const { createProgress, verify, withRedis } = await import('@tally/repair')
-      const progress = createProgress(process.stderr, { name: 'verify', unit: 'events' })
+      const [{ verify, withRedis }, { createCount }] = await Promise.all([
+        import('@tally/repair'),
+        import('../progress.ts'),
+      ])
+      const progress = createCount(process.stderr, { name: 'verify', unit: 'events' })
       const { events, differences, timedOut } = await withSchema(settings.databaseUrl, db =>
         withRedis(settings, redis =>
           verify(

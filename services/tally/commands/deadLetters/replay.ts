@@ -44,21 +44,25 @@ async function withDeps(work: (deps: ReplayDeps) => Promise<void>): Promise<void
 
 /** All that were not replayed yet, or all of one reason. */
 async function replayEvery(deps: ReplayDeps, reason: string | undefined): Promise<void> {
-  const [{ replayAll }, { commandActor, noteBothEnds }, { openProgress }, { warnOfForeign }] =
+  const [{ replayAll }, { commandActor, noteBothEnds }, { createProgress }, { warnOfForeign }] =
     await Promise.all([
       import('@tally/dead-letters'),
       import('@tally/access'),
-      import('./progress.ts'),
+      import('../../progress.ts'),
       import('./values.ts'),
     ])
-  const progress = openProgress(process.stderr)
+  const progress = createProgress(process.stderr, 'replay')
   const which = reason === undefined ? 'all' : `reason ${reason}`
   const { sent, refused, refusedCount, foreign } = await noteBothEnds(deps.db, commandActor(), {
     work: 'replay',
     of: which,
-    run: () => replayAll(deps, { reason, onProgress: progress.show }),
+    run: () =>
+      replayAll(deps, {
+        reason,
+        onProgress: (sent, share) => progress.show(share, `${sent.toLocaleString('en-US')} sent`),
+      }),
     outcome: ({ sent, refusedCount }) => `${which}: ${sent} sent, ${refusedCount} refused`,
-  }).finally(progress.close)
+  }).finally(() => progress.close())
   warnOfForeign(foreign)
   warnOfRefused(refused)
   if (sent > 0) print(`replayed ${counted(sent, 'dead letter')}`)

@@ -61,9 +61,14 @@ async function show({ events, removedBefore, unfinished }: ChosenEvents): Promis
 }
 
 async function remove(settings: Settings, db: Postgres, chosen: ChosenEvents): Promise<void> {
-  const [{ createProgress, removeEvents, withRedis }, { commandActor, note }, { topicNames }] =
-    await Promise.all([import('@tally/repair'), import('@tally/access'), import('@tally/kafka')])
-  const progress = createProgress(process.stderr, { name: 'remove', unit: 'orders' })
+  const [{ removeEvents, withRedis }, { commandActor, note }, { topicNames }, { createCount }] =
+    await Promise.all([
+      import('@tally/repair'),
+      import('@tally/access'),
+      import('@tally/kafka'),
+      import('../../progress.ts'),
+    ])
+  const progress = createCount(process.stderr, { name: 'remove', unit: 'orders' })
   await withRedis(settings, redis =>
     removeEvents({ db, ...redis }, chosen, {
       eventsTopic: topicNames(settings.topicPrefix).events,

@@ -67,12 +67,12 @@ async function checkFile(
 }
 
 async function checkTopics({ event, asJson }: Asked): Promise<Counts> {
-  const [{ createCheck }, { describeTopics, readTopic, topicNames }, { recordTypes }, { createProgress }] =
+  const [{ createCheck }, { describeTopics, readTopic, topicNames }, { recordTypes }, { createCount }] =
     await Promise.all([
       import('@tally/projection'),
       import('@tally/kafka'),
       import('@tally/contract'),
-      import('@tally/repair'),
+      import('../../progress.ts'),
     ])
   const { settings, logger } = await openCommand()
   const names = topicNames(settings.topicPrefix)
@@ -83,7 +83,7 @@ async function checkTopics({ event, asJson }: Asked): Promise<Counts> {
     for (const type of Object.keys(recordTypes) as RecordType[]) {
       const topic = names[type]
       const partitions = (await describeTopics(kafka, [topic])).get(topic)
-      const progress = createProgress(process.stderr, { name: topic, unit: 'offsets' })
+      const progress = createCount(process.stderr, { name: topic, unit: 'offsets' })
       let read = 0
       try {
         for await (const batch of readTopic(kafka, topic)) {
