@@ -17,18 +17,3 @@ create table plain.refund_lines (
 );
 create index on plain.refund_lines (event_id, order_id);
 create index on plain.orders (event_id, day_id);`
-
-/** Fills them from Tally's own tables, in the same database; how they were filled is not what is measured. */
-export const fillFromTally = `
-insert into plain.orders
-select event_id, order_id, version, status, day_id, area_id, to_timestamp(ordered_at / 1000.0), total_cents / 100.0
-from orders where version > 0;
-insert into plain.order_lines
-select event_id, order_id, (line->>'menuItemId')::int, line->>'itemName', (line->>'quantity')::int,
-  (line->>'unitPrice')::numeric
-from orders, json_array_elements(lines) as line where version > 0;
-insert into plain.refunds select event_id, refund_id, order_id, amount_cents / 100.0 from refunds;
-insert into plain.refund_lines
-select event_id, refund_id, order_id, (line->>'menuItemId')::int, (line->>'quantity')::int, (line->>'amount')::numeric
-from refunds, json_array_elements(lines) as line;
-analyze plain.orders, plain.order_lines, plain.refunds, plain.refund_lines;`

@@ -17,7 +17,7 @@ export type Ceiling = {
   stop: () => Promise<void>
 }
 
-export type CeilingName = 'consume' | 'eachMessage' | 'fastifyRedis' | 'plainSql'
+export type CeilingName = 'consume' | 'eachMessage' | 'fastifyRedis'
 
 /** Starts a ceiling as a process of its own on the same Node, without the flags of bin/tally, which make it slower. */
 export function startCeiling(bench: Bench, name: CeilingName, settings: Record<string, string>): Ceiling {
