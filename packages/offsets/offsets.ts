@@ -20,6 +20,10 @@ export const requiredRevision = sql<number>`greatest(stored.revision, (
   select max(head.revision) from event_heads as head where head.is_scattered and head.shard = stored.partition
 ))`
 
+/** A stored time; null, which means unknown, if it is later than the clock: that has gone back since. */
+export const upToNow = (column: string) =>
+  sql<number | null>`case when ${sql.ref(column)} <= clock_timestamp() then ${sql.ref(column)} end`
+
 /** What is stored for all partitions of these topics. */
 export async function readOffsets(db: Kysely<Database>, topics: string[]): Promise<StoredOffset[]> {
   return (await readStored(db, topics)).offsets
@@ -35,7 +39,8 @@ export async function readStored(
     Omit<StoredOffset, 'topic'> & { topic: string | null; nowMs: number; epoch: number | null }
   >`
 select stored.topic, stored.partition, stored.next_offset as "nextOffset", ${requiredRevision} as revision,
-  stored.is_added as "isAdded", watermark.as_of as "asOfMs", watermark.caught_up_to as "caughtUpToMs",
+  stored.is_added as "isAdded", ${upToNow('watermark.as_of')} as "asOfMs",
+  ${upToNow('watermark.caught_up_to')} as "caughtUpToMs",
   database.now as "nowMs", database.epoch
 from (select clock_timestamp() as now, current_epoch() as epoch offset 0) as database
 left join shard_offsets as stored on stored.topic = any(${topics}::text[])
@@ -67,7 +72,7 @@ export async function readAsOf(
 ): Promise<number | null> {
   const rows = await db
     .selectFrom('shard_watermarks')
-    .select(['topic', 'as_of'])
+    .select(['topic', upToNow('as_of').as('as_of')])
     .where('topic', 'in', topics)
     .where('partition', '=', shard)
     .execute()
@@ -83,22 +88,21 @@ export function earliest(watermarks: (number | null)[]): number | null {
   )
 }
 
-/** Like readAsOf, of every shard that has all watermarks; `nowMs` is the database's clock, 0 without any shard. */
+/** Like readAsOf, of every shard that has all watermarks; `nowMs` is the database's clock, infinite without any shard. */
 export async function readAsOfByShard(
   db: Kysely<Database>,
   topics: string[],
 ): Promise<{ nowMs: number; byShard: Map<number, number> }> {
-  const rows = await db
-    .selectFrom('shard_watermarks')
-    .select(['partition', eb => eb.fn.min('as_of').as('as_of'), sql<number>`clock_timestamp()`.as('now')])
-    .where('topic', 'in', topics)
-    .groupBy('partition')
-    .having(eb => eb.fn.count('as_of'), '=', topics.length)
-    .execute()
-  const byShard = rows.flatMap(({ partition, as_of }) =>
-    as_of === null ? [] : [[partition, as_of] as const],
+  const { rows } = await sql<{ partition: number; asOfMs: number | null; nowMs: number }>`
+select partition, clock_timestamp() as "nowMs",
+  case when count(${upToNow('as_of')}) = ${topics.length} then min(as_of) end as "asOfMs"
+from shard_watermarks
+where topic = any(${topics}::text[])
+group by partition`.execute(db)
+  const byShard = rows.flatMap(({ partition, asOfMs }) =>
+    asOfMs === null ? [] : [[partition, asOfMs] as const],
   )
-  return { nowMs: rows[0]?.now ?? 0, byShard: new Map(byShard) }
+  return { nowMs: rows[0]?.nowMs ?? Number.POSITIVE_INFINITY, byShard: new Map(byShard) }
 }
 
 /**

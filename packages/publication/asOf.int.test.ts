@@ -1,4 +1,11 @@
-import { ensureOffsets, lockOffset, readAsOf, storeOffsets } from '@tally/offsets'
+import {
+  ensureOffsets,
+  lockOffset,
+  readAsOf,
+  readAsOfByShard,
+  readStored,
+  storeOffsets,
+} from '@tally/offsets'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
@@ -70,4 +77,30 @@ test('a watermark that another session has locked stays, and the others are rais
   })
   const { raised } = await raise(endOf(1, 1, 9_000))
   expect(raised.map(({ partition }) => partition)).toEqual([1])
+})
+
+test('a watermark later than the database’s clock, which has gone back, is unknown until its partition has caught up', async () => {
+  const { db } = database
+  await sql`
+update shard_watermarks set as_of = at, caught_up_to = at, published_up_to = at
+from (select clock_timestamp() + interval '1 hour' as at) as before`.execute(db)
+  const unknown = [null, null, null]
+  expect(await watermarks()).toEqual(unknown)
+  expect((await readAsOfByShard(db, ['orders'])).byShard).toEqual(new Map())
+  const { offsets, nowMs } = await readStored(db, ['orders'])
+  expect(offsets.map(({ asOfMs, caughtUpToMs }) => asOfMs ?? caughtUpToMs)).toEqual(unknown)
+
+  // Partitions 1 and 2 are behind: the clock will reach the hour while they still are.
+  await raise(endOf(0, 5, nowMs))
+  const stored = await db.selectFrom('shard_watermarks').selectAll().orderBy('partition').execute()
+  expect(stored.map(row => [row.as_of, row.caught_up_to, row.published_up_to])).toEqual([
+    [null, nowMs, null],
+    unknown,
+    unknown,
+  ])
+  await raise(endOf(1, 1, nowMs), endOf(2, 2, nowMs))
+  expect(await watermarks()).toEqual(unknown)
+  await apply(2, 2)
+  await raise(endOf(0, 5, nowMs), endOf(1, 1, nowMs), endOf(2, 2, nowMs))
+  expect(await watermarks()).toEqual([nowMs, nowMs, nowMs])
 })

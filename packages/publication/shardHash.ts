@@ -88,14 +88,15 @@ export const isBehind = (last: LastAnswer | undefined, read: ReadVersion): boole
 
 /**
  * The next answer from a read of Redis: with its own watermark, or with the last one if the documents are at least as
- * new as then and Postgres lost no commits in between.
+ * new as then, Postgres lost no commits in between, and its clock has not gone back behind that watermark (`isFuture`).
  */
 export function nextAnswer(
   last: LastAnswer | undefined,
   { revision, asOfMs, epochs }: ReadVersion,
+  isFuture: (asOfMs: number) => boolean,
 ): LastAnswer {
   const isLater = last === undefined || (asOfMs ?? 0) >= (last.asOfMs ?? 0)
-  return isLater || !holdsAll(last, { revision, asOfMs, epochs })
+  return isLater || isFuture(last.asOfMs ?? 0) || !holdsAll(last, { revision, asOfMs, epochs })
     ? { revision, asOfMs, epoch: epochs.asOf }
     : { ...last, revision }
 }

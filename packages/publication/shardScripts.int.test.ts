@@ -23,10 +23,23 @@ test('a watermark is raised and never lowered', async () => {
   expect(await asOf()).toBe('11')
 })
 
-test('a watermark later than the database’s clock, which has gone back, is replaced', async () => {
+test.each([
+  ['replaced', 200, 0, '200'],
+  ['removed if the new one is not known', -1, 0, null],
+  ['removed if what the new one claims was not published', 200, 5, null],
+])(
+  'a watermark later than the database’s clock, which has gone back, is %s',
+  async (_, atMs, revision, now) => {
+    await raise(before, 900)
+    await raise(before, atMs, revision, 300)
+    expect(await asOf()).toBe(now)
+  },
+)
+
+test('a watermark that is not known removes none that may be right', async () => {
   await raise(before, 900)
-  await raise(before, 200, 0, 300)
-  expect(await asOf()).toBe('200')
+  await raise(before, -1)
+  expect(await asOf()).toBe('900')
 })
 
 test('a watermark is raised only if the same hash says that what it claims was published', async () => {

@@ -1,4 +1,4 @@
-import { byPartition, requiredRevision } from '@tally/offsets'
+import { byPartition, requiredRevision, upToNow } from '@tally/offsets'
 import type { Postgres, Tx } from '@tally/platform'
 import { type RawBuilder, sql } from 'kysely'
 
@@ -24,12 +24,13 @@ export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number
 /**
  * If a partition has applied everything up to its end, raises its watermark to that end's time; returns the watermarks
  * of all partitions in `ends`. Once a partition has `is_added`, an event's records may be in any two partitions, so the
- * one that is furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the
- * clock has gone back, and records since then are not counted. A row that another session has locked is skipped.
+ * one that is furthest behind limits all. A watermark never goes back, but one that is later than the database's clock
+ * is forgotten, reached or not. A row that another session has locked is skipped.
  */
 export async function raiseAsOf(db: Postgres, topics: string[], ends: PartitionEnd[]): Promise<RaisedAsOf> {
   const logEnds = asRows(ends)
   return db.transaction().execute(async tx => {
+    await forgetLater(tx, topics)
     await raiseCaughtUp(tx, logEnds)
     const raised = await raiseWatermarks(tx, topics, logEnds)
     const { rows: now } = await sql<{ nowMs: number; epoch: number | null }>`
@@ -57,15 +58,29 @@ const free = (logEnds: RawBuilder<unknown>): RawBuilder<unknown> => sql`free as 
   for update of shard_watermarks skip locked
 )`
 
+/** Forgets what is later than the clock: that has gone back, and what Kafka got since then may not be counted. */
+async function forgetLater(tx: Tx, topics: string[]): Promise<void> {
+  await sql`
+with later as (
+  select topic, partition
+  from shard_watermarks
+  where topic = any(${topics}::text[]) and greatest(as_of, caught_up_to, published_up_to) > clock_timestamp()
+  order by topic, partition
+  for update skip locked
+)
+update shard_watermarks as stored
+set as_of = ${upToNow('as_of')}, caught_up_to = ${upToNow('caught_up_to')},
+  published_up_to = ${upToNow('published_up_to')}
+from later
+where stored.topic = later.topic and stored.partition = later.partition`.execute(tx)
+}
+
 /** Raises `caught_up_to` of each partition that has applied everything up to its end. */
 async function raiseCaughtUp(tx: Tx, logEnds: RawBuilder<unknown>): Promise<void> {
   await sql`
 with ${free(logEnds)}
 update shard_watermarks as stored
-set caught_up_to = case
-  when stored.caught_up_to > clock_timestamp() then log_end.at
-  else greatest(stored.caught_up_to, log_end.at)
-end
+set caught_up_to = greatest(stored.caught_up_to, log_end.at)
 from ${logEnds}
 join free using (topic, partition)
 join shard_offsets as applied on applied.topic = log_end.topic and applied.partition = log_end.partition
@@ -93,10 +108,7 @@ with ${free(logEnds)}, every as (
   where stored.topic = any(${topics}::text[])
 )
 update shard_watermarks as stored
-set as_of = case
-  when stored.as_of > clock_timestamp() then least(stored.as_of, publishable.at)
-  else greatest(stored.as_of, publishable.at)
-end
+set as_of = greatest(stored.as_of, publishable.at)
 from publishable, ${logEnds} join free using (topic, partition)
 where stored.topic = log_end.topic and stored.partition = log_end.partition
   and stored.topic = publishable.topic and stored.partition = publishable.partition
@@ -135,10 +147,7 @@ with published as (
   group by topic, partition
 )
 update shard_watermarks as stored
-set published_up_to = case
-  when stored.published_up_to > clock_timestamp() then published.at
-  else greatest(stored.published_up_to, published.at)
-end
+set published_up_to = greatest(stored.published_up_to, published.at)
 from published
 where stored.topic = published.topic and stored.partition = published.partition`.execute(db)
   const { rows } = await sql<{ at: number | null }>`

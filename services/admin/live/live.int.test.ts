@@ -198,6 +198,19 @@ async function scatter({ eventId }: DayRef) {
   return { version: versionOf(event), event: JSON.stringify(event) }
 }
 
+test('a screen does not keep a watermark that is later than the clock once Redis has the right one', async () => {
+  const { redis, keys, topicPrefix } = fixture.deps
+  const { ref } = await publishedDay()
+  const set = (asOfMs: number) => redis.hset(keys.shard(0), asOfField(`${topicPrefix}.events`), asOfMs)
+  const future = Date.now() + 3_600_000
+  await set(future)
+  const screen = look(ref)
+  await until('it is shown', () => screen.beats.at(-1)?.asOfMs === future)
+  await set(2_000)
+  await until('the right one is shown', () => screen.beats.at(-1)?.asOfMs === 2_000)
+  screen.end()
+})
+
 test('after Postgres lost commits, a screen shows what Postgres has', async () => {
   const { ref, key, before } = await publishedDay()
   const screen = look(ref)

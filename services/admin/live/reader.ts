@@ -78,7 +78,7 @@ export function createDayReader(
   const read = async (): Promise<void> => {
     const hot = await askRedis()
     const isUsable = isDay(hot) && !isBehind(shown.said, hot)
-    if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(shown.said, hot))
+    if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(shown.said, hot, isFuture))
     if (shown.last !== undefined && performance.now() < postgres.askAtMs) {
       if (!isDay(hot) && postgres.lost !== undefined) throw postgres.lost
       return
@@ -87,9 +87,9 @@ export function createDayReader(
     try {
       // Postgres is the truth, even if it is behind what was shown.
       const cold = await askPostgres(hot === 'missing')
-      show(cold, nextAnswer(undefined, cold))
+      show(cold, nextAnswer(undefined, cold, isFuture))
     } catch (error) {
-      if (isUsable) return show(hot, nextAnswer(shown.said, hot))
+      if (isUsable) return show(hot, nextAnswer(shown.said, hot, isFuture))
       // What was shown stays true; without an answer the screen reports that the connection is lost.
       postgres.lost = error as Error
       if (!isDay(hot)) throw error
@@ -119,6 +119,9 @@ export function createDayReader(
       : { beat }
   }
 }
+
+/** This host's clock stands in for the database's: a wrong one only lets `asOf` go back with Redis. */
+const isFuture = (asOfMs: number): boolean => asOfMs > Date.now()
 
 const isDay = (read: RedisDay | undefined): read is DayRead => typeof read === 'object'
 

@@ -215,9 +215,12 @@ async function storeInRedis(
   const byShard = Map.groupBy(watermarks, ({ partition }) => partition)
   await Promise.all(
     [...byShard].map(async ([shard, ofShard]) => {
-      const fields = ofShard.flatMap(({ topic, asOfMs, revision }) =>
-        asOfMs === null ? [] : [asOfField(topic), asOfMs, publishedField(topic), revision],
-      )
+      const fields = ofShard.flatMap(({ topic, asOfMs, revision }) => [
+        asOfField(topic),
+        asOfMs ?? -1,
+        publishedField(topic),
+        revision,
+      ])
       const found = await redis.raiseAsOf(keys.shard(shard), epoch, nowMs, ...fields)
       if (found !== epoch) others.set(shard, found)
     }),

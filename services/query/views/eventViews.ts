@@ -38,7 +38,7 @@ type Confirmed = { revision: number; asOfMs: number | null }
 export type EventViewsDeps = HotReadsDeps & {
   db: Postgres
   shared: SharedReads
-  watermarks: Pick<Watermarks, 'isBehind' | 'isPostgresUp'>
+  watermarks: Pick<Watermarks, 'isBehind' | 'isFuture' | 'isPostgresUp'>
   topics: string[]
   /** Called with the source of each answer. */
   onSource: (source: Source) => void
@@ -57,7 +57,7 @@ export type EventViewsDeps = HotReadsDeps & {
  */
 export function createEventViews(deps: EventViewsDeps): EventViews {
   const { breaker, watermarks, onSource, onFailure, listedEvents } = deps
-  const memory = createMemory()
+  const memory = createMemory(watermarks.isFuture)
   const redis = createHotReads(deps, memory)
   const postgres = createColdReads(deps, memory)
   const answering = createAnswers()

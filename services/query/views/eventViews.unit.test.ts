@@ -61,7 +61,11 @@ function open() {
       refusesWrites: () => sources.refusesWrites,
     },
     shared: createSharedReads(createGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
-    watermarks: { isBehind: () => sources.isBehind, isPostgresUp: () => sources.isPostgresUp },
+    watermarks: {
+      isBehind: () => sources.isBehind,
+      isFuture: () => false,
+      isPostgresUp: () => sources.isPostgresUp,
+    },
     topics: [],
     onSource() {},
     onFailure() {},

@@ -2,6 +2,7 @@ import type { EventId } from '@tally/contract'
 import { isBehind as isBehindLast, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/publication'
 import type { Head, KnownHead, KnownRead, Read } from '@tally/views'
 import { LRUCache } from 'lru-cache'
+import type { Watermarks } from './watermarks.ts'
 
 /** Of how many events a process remembers what it answered; about 400 bytes each. */
 const rememberedEvents = 20_000
@@ -37,7 +38,7 @@ export type Memory = {
   isAhead(read: KnownRead): boolean
   /**
    * The watermark for an answer from Redis: that of the read, or the one answered before if the documents are at least
-   * as new as then and Postgres lost no commits in between.
+   * as new as then, Postgres lost no commits in between, and its clock has not gone back behind that watermark.
    */
   watermark(read: KnownRead): number | null
   /** Keeps a read of Redis; call it only if `isAhead` is false. */
@@ -51,7 +52,7 @@ export type Memory = {
   reset(read: Read, before: Before): void
 }
 
-export function createMemory(): Memory {
+export function createMemory(isFuture: Watermarks['isFuture']): Memory {
   const remembered = new LRUCache<EventId, Remembered>({
     max: rememberedEvents,
     dispose(known) {
@@ -71,6 +72,11 @@ export function createMemory(): Memory {
   }
   const putHead = (head: Head) => {
     if (heads.get(head.eventId) !== head) heads.set(head.eventId, head)
+  }
+  /** The watermark for an answer from a read of Redis, with its epoch. */
+  const nextOf = (known: Remembered | undefined, read: KnownRead) => {
+    const { asOfMs, epoch } = nextAnswer(saidOf(known), versionOf(read), isFuture)
+    return { asOfMs, epoch }
   }
   const isAhead = (read: KnownRead) => isBehind(remembered.peek(read.head.eventId), read)
   return {
@@ -135,11 +141,6 @@ const versionOf = ({ head: { revision }, asOfMs, epochs }: KnownRead): ReadVersi
 })
 const isBehind = (known: Remembered | undefined, read: KnownRead): boolean =>
   isBehindLast(saidOf(known), versionOf(read))
-/** The watermark for an answer from a read of Redis, with its epoch. */
-function nextOf(known: Remembered | undefined, read: KnownRead): { asOfMs: number | null; epoch: number } {
-  const { asOfMs, epoch } = nextAnswer(saidOf(known), versionOf(read))
-  return { asOfMs, epoch }
-}
 
 const later = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)

@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 import type { Read } from '@tally/views'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createMemory } from './memory.ts'
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
@@ -15,9 +15,12 @@ const read = (revision: number, asOfMs: number, epochs: Read['epochs']): Read =>
 })
 const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 
+let nowMs = 10_000
+const openMemory = () => createMemory(asOfMs => asOfMs > nowMs)
+
 /** The watermark for a read of Redis after Postgres has answered 2,000 for revision 7 in epoch 5 and then went down. */
 function watermarkOf(later: Read): number | null {
-  const memory = createMemory()
+  const memory = openMemory()
   memory.reset(read(7, 2_000, inEpoch(5)), undefined)
   return memory.watermark(later)
 }
@@ -34,8 +37,16 @@ test('older documents, and those of a later epoch, have only their own watermark
   expect(watermarkOf(read(9, 1_500, inEpoch(6)))).toBe(1_500)
 })
 
+test('once the database’s clock has gone back behind the last watermark, that of the read counts', () => {
+  onTestFinished(() => {
+    nowMs = 10_000
+  })
+  nowMs = 1_600
+  expect(watermarkOf(read(7, 1_500, inEpoch(5)))).toBe(1_500)
+})
+
 test('of an event whose record is no longer kept, the revision and the watermark are', () => {
-  const memory = createMemory()
+  const memory = openMemory()
   const many = { menuItems: new Array(60_000).fill({}), days: [], areas: [] } as unknown as StoredEvent
   const other = '7c1e0000-0000-4000-8000-000000000002' as EventId
   memory.keep({ ...read(7, 2_000, inEpoch(5)), head: { eventId, revision: 7, event: many } })
@@ -47,7 +58,7 @@ test('of an event whose record is no longer kept, the revision and the watermark
 })
 
 test('a read of Postgres does not lower a watermark that was confirmed while it ran', () => {
-  const memory = createMemory()
+  const memory = openMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const before = memory.now(eventId)
   const known = memory.known(eventId)
@@ -60,7 +71,7 @@ test('a read of Postgres does not lower a watermark that was confirmed while it 
 })
 
 test('a read that is behind an earlier answer changes nothing', () => {
-  const memory = createMemory()
+  const memory = openMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   if (known === undefined) throw new Error('the read was not kept')
@@ -70,7 +81,7 @@ test('a read that is behind an earlier answer changes nothing', () => {
 })
 
 test('an event that is evicted is marked as no longer kept', () => {
-  const memory = createMemory()
+  const memory = openMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   for (let other = 0; other < 20_000; other++)
@@ -83,7 +94,7 @@ test('an event that is evicted is marked as no longer kept', () => {
 })
 
 test('an event that is confirmed all the time is not evicted', () => {
-  const memory = createMemory()
+  const memory = openMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   if (known === undefined) throw new Error('the read was not kept')

@@ -11,8 +11,13 @@ const quietMs = 1_200
 const silentMs = 3_000
 
 export type Watermarks = {
-  /** Whether the watermark in Redis is behind that in Postgres: the shard's documents are no longer updated. */
+  /**
+   * Whether the watermark in Redis is behind that in Postgres, or in the future: the shard's documents are no longer
+   * updated.
+   */
   isBehind(shard: number, asOfMs: number): boolean
+  /** Whether a watermark is later than the database's clock, which has gone back; false before the first poll. */
+  isFuture(asOfMs: number): boolean
   /** The age of each shard's watermark by the database's clock, in milliseconds; it grows while no poll is answered. */
   ages(): Map<number, number>
   /** Whether Postgres has answered a recent poll; true before the first. */
@@ -36,7 +41,7 @@ export function watchWatermarks({
   onSilent: () => void
   onFailure: (error: unknown) => void
 }): Watermarks {
-  let known: Awaited<ReturnType<typeof readAsOfByShard>> = { nowMs: 0, byShard: new Map() }
+  let known = { nowMs: Number.POSITIVE_INFINITY, byShard: new Map<number, number>(), askedMs: 0 }
   let isRunning = false
   let answeredMs = performance.now()
   const isSilent = (ms: number) => performance.now() - answeredMs >= ms
@@ -44,8 +49,9 @@ export function watchWatermarks({
     if (isSilent(quietMs)) onSilent()
     if (isRunning) return
     isRunning = true
+    const askedMs = performance.now()
     try {
-      known = await readAsOfByShard(db, topics)
+      known = { ...(await readAsOfByShard(db, topics)), askedMs }
       answeredMs = performance.now()
     } catch (error) {
       onFailure(error)
@@ -55,12 +61,13 @@ export function watchWatermarks({
   }
   const timer = setInterval(poll, pollMs)
   void poll()
+  /** The database's clock; later by as long as the last poll took, so that no watermark looks later by mistake. */
+  const nowMs = () => known.nowMs + performance.now() - known.askedMs
+  const isFuture = (asOfMs: number) => asOfMs > known.nowMs && asOfMs > nowMs()
   return {
-    isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.byShard.get(shard) ?? 0),
-    ages: () => {
-      const nowMs = known.nowMs + performance.now() - answeredMs
-      return new Map([...known.byShard].map(([shard, asOfMs]) => [shard, nowMs - asOfMs]))
-    },
+    isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.byShard.get(shard) ?? 0) || isFuture(asOfMs),
+    isFuture,
+    ages: () => new Map([...known.byShard].map(([shard, asOfMs]) => [shard, nowMs() - asOfMs])),
     isPostgresUp: () => !isSilent(silentMs),
     close: () => clearInterval(timer),
   }
