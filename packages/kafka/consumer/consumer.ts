@@ -46,7 +46,7 @@ export async function consumeBatches(
 
   const supervise = async (): Promise<void> => {
     for (let failures = 1; !stopping.signal.aborted; failures++) {
-      sessionBeganAt = Date.now()
+      sessionBeganAt = performance.now()
       session = new Session(connection, options, tuning, memory)
       const error = await session.ended
       if (stopping.signal.aborted) return
@@ -55,14 +55,14 @@ export async function consumeBatches(
       const fatal = error && (await whyFatal(error))
       if (fatal) return options.onCrash(fatal)
       unexpected(error, failures)
-      if (Date.now() - sessionBeganAt > stalledMs) failures = 1
+      if (performance.now() - sessionBeganAt > stalledMs) failures = 1
       await sleepUntil(backoffMs(failures), stopping.signal)
     }
   }
 
   const watchdog = setInterval(() => {
     // After an outage, a new session has as long to get its first answer.
-    const quietMs = Date.now() - Math.max(memory.lastAnswerAt, sessionBeganAt)
+    const quietMs = performance.now() - Math.max(memory.lastAnswerAt, sessionBeganAt)
     if (!session?.busy() && quietMs > stalledMs)
       session?.end(new Error(`Kafka has not answered for ${stalledMs / 1_000} s`))
   }, 5_000)
@@ -97,8 +97,8 @@ function createWhyFatal(connection: KafkaConnection, topics: string[]) {
       topicMissingSince = undefined
       return undefined
     }
-    topicMissingSince ??= Date.now()
-    if (Date.now() - topicMissingSince < topicMissingMs) return undefined
+    topicMissingSince ??= performance.now()
+    if (performance.now() - topicMissingSince < topicMissingMs) return undefined
     const known = await describeTopics(connection, topics).catch(() => undefined)
     return known && new TopicMissingError(topics.filter(topic => !known.has(topic)))
   }

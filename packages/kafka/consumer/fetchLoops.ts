@@ -99,8 +99,8 @@ export class FetchLoops {
         await this.#fetchOnce(node)
         node.failingSinceMs = undefined
       } catch (error) {
-        node.failingSinceMs ??= Date.now()
-        if (isFatal(error) || Date.now() - node.failingSinceMs > lookMs) return end(error as Error)
+        node.failingSinceMs ??= performance.now()
+        if (isFatal(error) || performance.now() - node.failingSinceMs > lookMs) return end(error as Error)
         leaders.expire()
         await sleep(lookAgainMs, undefined, { ref: false })
       }
@@ -118,7 +118,7 @@ export class FetchLoops {
     try {
       const broker = await cluster.findBroker({ nodeId: node.id })
       const answered = await fetchFrom(broker, { maxWaitMs, maxBytes }, asked)
-      memory.lastAnswerAt = Date.now()
+      memory.lastAnswerAt = performance.now()
       await this.#take(node, asked, answered)
     } finally {
       for (const { state } of asked) state.isFetching = false

@@ -28,7 +28,7 @@ export function beginGeneration(deps: GenerationDeps, { assignment, counts }: Jo
     joined: true,
     begun: false,
     kafkaError: undefined,
-    lastAnswerAt: Date.now(),
+    lastAnswerAt: performance.now(),
   } satisfies Partial<Memory>)
   const over = new AbortController()
   // One after the other: the caller keeps what the last call assigned.

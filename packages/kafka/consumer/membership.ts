@@ -72,8 +72,8 @@ export class Membership {
 
   /** Waits before the next request to the coordinator; throws the error if it has been lost for too long. */
   async #lookAgain(error: unknown): Promise<void> {
-    this.#failingSinceMs ??= Date.now()
-    if (Date.now() - this.#failingSinceMs > lookMs) throw error
+    this.#failingSinceMs ??= performance.now()
+    if (performance.now() - this.#failingSinceMs > lookMs) throw error
     await sleep(lookAgainMs, undefined, { ref: false })
   }
 

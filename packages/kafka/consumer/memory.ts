@@ -13,6 +13,7 @@ export type Memory = {
   begun: boolean
   /** Resolves when onAssigned runs for no generation. */
   finding: Promise<void>
+  /** Of `performance.now()`, as all times here: a host's clock may be set. */
   lastAnswerAt: number
   kafkaError?: Error | undefined
   assignError?: Error | undefined
@@ -26,7 +27,7 @@ export function newMemory(): Memory {
     joined: false,
     begun: false,
     finding: Promise.resolve(),
-    lastAnswerAt: Date.now(),
+    lastAnswerAt: performance.now(),
   }
 }
 
@@ -38,7 +39,7 @@ export function stateOf(memory: Memory): ConsumerState {
   return {
     joined: memory.joined,
     begun: memory.begun,
-    lastFetchMs: Date.now() - memory.lastAnswerAt,
+    lastFetchMs: performance.now() - memory.lastAnswerAt,
     assignment: memory.assignment,
     batchErrors,
     ...(lastError && { lastError }),

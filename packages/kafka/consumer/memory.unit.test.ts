@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { answered, newPartitions, type PartitionState, refusePartition } from './memory.ts'
+import {
+  answered,
+  newMemory,
+  newPartitions,
+  type PartitionState,
+  refusePartition,
+  stateOf,
+} from './memory.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -28,3 +35,13 @@ test('an answer does not hide that a batch fails', () => {
   answered(state)
   expect(state.error).toBe(error)
 })
+
+test.each([3_600_000, -3_600_000])(
+  'how long Kafka is silent does not depend on a clock that jumps by %i ms',
+  jump => {
+    const memory = newMemory()
+    vi.advanceTimersByTime(2_000)
+    vi.setSystemTime(Date.now() + jump)
+    expect(stateOf(memory).lastFetchMs).toBe(2_000)
+  },
+)

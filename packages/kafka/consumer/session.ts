@@ -155,7 +155,7 @@ export class Session {
     try {
       await this.#membership.heartbeat()
       // Nothing is fetched from partitions that are held.
-      if ([...memory.partitions.values()].every(of => of.isHeld)) memory.lastAnswerAt = Date.now()
+      if ([...memory.partitions.values()].every(of => of.isHeld)) memory.lastAnswerAt = performance.now()
     } catch (error) {
       if (this.#generation === generation && !meansRejoin(error)) throw error
       this.#lose(generation)

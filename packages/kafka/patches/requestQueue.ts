@@ -47,8 +47,9 @@ export const isAvoided = (address: string): boolean => (avoided.get(address) ?? 
  * Ends a connection on which requests wait and no byte arrives. kafkajs 2.2.4 only fails each request after the request
  * time-out and keeps the connection: a broker that is cut off without closing its connections (a lost host, a stopped
  * process) is asked again and again. As in the Java client, all requests of the connection fail together. Only time
- * during which this process ran counts: answers may wait in the socket of a process that was frozen. A connection that
- * ends waits at most 1 s for answers; kafkajs waits for all of them, and the refresh of the metadata waits for it.
+ * during which this process ran counts: answers may wait in the socket of a process that was frozen; and a clock may be
+ * set back. A connection that ends waits at most 1 s for answers; kafkajs waits for all of them, and the refresh of the
+ * metadata waits for it.
  */
 export function patchSilence(prototype: object): void {
   const { waitForPendingRequests } = prototype as RequestQueue
@@ -59,7 +60,7 @@ export function patchSilence(prototype: object): void {
       this.silentMs = 0
       let checkedAt = Date.now()
       this.requestTimeoutIntervalId = setInterval(() => {
-        const passed = Math.min(Date.now() - checkedAt, 2 * checkMs)
+        const passed = Math.min(Math.max(Date.now() - checkedAt, 0), 2 * checkMs)
         checkedAt = Date.now()
         check(this, passed)
       }, checkMs)

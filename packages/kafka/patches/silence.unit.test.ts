@@ -67,6 +67,15 @@ test('time during which the process did not run does not count', async () => {
   queue.destroy()
 })
 
+test('a connection is given up in time although the clock is set back', async () => {
+  const { queue, reasons } = given(fetch)
+  await vi.advanceTimersByTimeAsync(1_000)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  await vi.advanceTimersByTimeAsync(3_300)
+  expect(reasons).toHaveLength(1)
+  queue.destroy()
+})
+
 test('the end of a connection waits at most 1 s for answers', async () => {
   const { queue } = given(fetch)
   let isOver = false
