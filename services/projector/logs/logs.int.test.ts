@@ -1,4 +1,4 @@
-import { type Consumer, UndecodableBatchError } from '@tally/kafka'
+import { type Consumer, type LogIdentity, UndecodableBatchError } from '@tally/kafka'
 import { moveOffset, readLogs } from '@tally/offsets'
 import { createLogger, createMetrics } from '@tally/platform'
 import { databaseOfFile } from '@tally/testkit/servers/database'
@@ -59,7 +59,7 @@ test('a batch that cannot be decoded is reported with the command that skips it,
   expect(logs.notReady()).toContain(message)
   expect(await metrics()).toContain(`partition="0",state="undecodable"} 1`)
   expect(await stored()).toMatchObject({ stall: { state: 'undecodable', message: logs.notReady() } })
-  expect(logs.isSound(of, { topicId: (await stored())?.topicId ?? '' })).toBe(false)
+  expect(logs.isSound(of, logs.identityOf(of) as LogIdentity)).toBe(false)
 
   await move(7, (await stored())?.topicId ?? '')
   await logs.tick()
@@ -86,6 +86,15 @@ test('a batch of another log than the one that was compared is refused, and its 
   expect(await logs.assigned(new Map([[of.topic, [0]]]))).toEqual(
     new Map([[of.topic, new Map([[0, 'held']])]]),
   )
+})
+
+test('the end of a log is sound for asOf once the log of this leader was compared', async () => {
+  const { logs, of } = await given()
+  const now = logs.identityOf(of) as LogIdentity
+  expect(logs.isSound(of, now)).toBe(true)
+  // A new leader may have cut the log, and one of another topic has nothing of it.
+  expect(logs.isSound(of, { ...now, leaderEpoch: now.leaderEpoch + 1 })).toBe(false)
+  expect(logs.isSound(of, { ...now, topicId: 'another' })).toBe(false)
 })
 
 test('a partition that a broker refused for its new leader goes on at once if the log fits', async () => {

@@ -5,6 +5,7 @@ import {
   type KafkaConnection,
   keepsAll,
   LogChangedError,
+  type LogIdentity,
   logEnds,
   partitionKey,
   readRetention,
@@ -70,9 +71,12 @@ export function createLogs(deps: LogsDeps) {
       )
     },
 
-    /** Whether `asOf` may be based on the end of this log. */
-    isSound: (of: TopicPartition, log: { topicId?: string }): boolean =>
-      !state.isHeld(of) && stalls.of(of) === undefined && state.checkedOf(of)?.topicId === log.topicId,
+    /** Whether `asOf` may be based on the end of this log: a new leader may have cut it below the applied offset. */
+    isSound: (of: TopicPartition, log: LogIdentity): boolean => {
+      const checked = state.checkedOf(of)
+      const isChecked = checked?.topicId === log.topicId && checked.leaderEpoch === log.leaderEpoch
+      return isChecked && !state.isHeld(of) && stalls.of(of) === undefined
+    },
 
     isHeld: state.isHeld,
     /** Why this process is not ready, or undefined. */
