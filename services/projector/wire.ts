@@ -116,7 +116,7 @@ function createComponents(
     walk: createWalk({ ...servers, publisher, eventsTopic, organizationsTopic }),
     sizes: new Sizes({ ...servers, organizationsTopic, metrics }),
     partitioner: createPartitionCheck(),
-    logs: createLogs({ ...servers, topics, metrics, logger, onMoved: asOf.applied }),
+    logs: createLogs({ ...servers, topics, metrics, logger, onMoved: asOf.moved }),
     refusals: createRefusals({ metrics, logger }),
   }
 }

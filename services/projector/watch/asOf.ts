@@ -10,13 +10,13 @@ const keptEnds = 64
  * watermark of that partition. A projector that is behind or gone reaches nothing.
  */
 export type AsOf = {
-  /** Everything of the partition before `next` is applied. */
+  /** Everything of the partition before `next` is applied; of no effect if more is already. */
   applied(of: TopicPartition, next: number): void
   appliedOf(of: TopicPartition): number | undefined
   /** A copy of the applied offsets, by partition. */
   appliedNow(): ReadonlyMap<string, number>
-  /** Postgres has lost what it had of a partition from `next` on: ends noted before are void. */
-  lost(of: TopicPartition, next: number): void
+  /** The partition is read from `next` on. If more was applied (Postgres has lost it), ends noted before are void. */
+  moved(of: TopicPartition, next: number): void
   /**
    * Notes ends of partitions as they were at their time or later. If the database's clock has gone back, earlier ends
    * are dropped: they say nothing about records that arrived since.
@@ -40,12 +40,13 @@ export function createAsOf(): AsOf {
   }
 
   return {
-    applied: (of, next) => void applied.set(partitionKey(of), next),
+    applied: (of, next) =>
+      void applied.set(partitionKey(of), Math.max(next, applied.get(partitionKey(of)) ?? 0)),
     appliedOf: of => applied.get(partitionKey(of)),
     appliedNow: () => new Map(applied),
-    lost(of, next) {
+    moved(of, next) {
+      if (next < (applied.get(partitionKey(of)) ?? 0)) ends.delete(partitionKey(of))
       applied.set(partitionKey(of), next)
-      ends.delete(partitionKey(of))
     },
     noteEnds(noted) {
       const atMs = noted[0]?.atMs ?? lastNotedMs

@@ -117,7 +117,7 @@ export function findLost(
       'Postgres has lost commits of this partition; reading it again from the stored offset',
     )
     metrics.lostCommits.inc({ topic })
-    asOf.lost({ topic, partition }, nextOffset)
+    asOf.moved({ topic, partition }, nextOffset)
     seek({ topic, partition }, nextOffset)
   }
 }

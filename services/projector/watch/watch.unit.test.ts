@@ -1,4 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import { createAsOf } from './asOf.ts'
 import type { WatchDeps } from './steps.ts'
 import { watch } from './watch.ts'
 
@@ -40,3 +41,17 @@ test.for([
     await watching.stop()
   },
 )
+
+test('a late report of what is applied takes nothing back; a move does, and voids the ends noted before', () => {
+  const asOf = createAsOf()
+  const of = { topic: 'orders', partition: 0 }
+  const end = { ...of, end: 120, atMs: 1_000 }
+  asOf.applied(of, 120)
+  asOf.noteEnds([end])
+  asOf.moved(of, 120)
+  asOf.applied(of, 110)
+  expect(asOf.reached()).toEqual([end])
+  asOf.moved(of, 110)
+  asOf.applied(of, 120)
+  expect(asOf.reached()).toEqual([])
+})
