@@ -40,6 +40,11 @@ export type PublishDeps = {
    * that it fits what Postgres says.
    */
   latest?: ((id: EventId) => Unpublished | undefined) | undefined
+  /**
+   * Called with each event whose documents this process cannot compose. Redis then has none of it, so that Postgres
+   * answers, and it counts as published: no mark waits for it. Without this, `publishEvents` throws its error.
+   */
+  onUncomposable?: ((id: EventId, error: unknown) => void) | undefined
 }
 
 /**
@@ -50,7 +55,7 @@ export type PublishDeps = {
  * everything else. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
-  { db, redis, keys, epochs = createEpochs({ redis, keys }), latest }: PublishDeps,
+  { db, redis, keys, epochs = createEpochs({ redis, keys }), latest, onUncomposable }: PublishDeps,
   unpublished: Map<EventId, Unpublished>,
 ): Promise<Published> {
   const published: Published = { epoch: undefined, events: [] }
@@ -74,7 +79,7 @@ export async function publishEvents(
       // Postgres may have lost the record of an event that was published.
       if (isAwaited) return void (await redis.del(keys.event(eventId)))
       const entry = entries.get(eventId) as Unpublished
-      const outcome = await put({ redis, keys }, state, entry)
+      const outcome = await put({ redis, keys, onUncomposable }, state, entry)
       if (outcome === 'stored') published.events.push({ eventId, shard, revision })
       else todo.push([eventId, outcome === 'gap' || again.has(eventId) ? { whole: true } : entry])
       if (outcome === 'outdated') again.add(eventId)
@@ -91,13 +96,22 @@ class EpochError extends Error {
   readonly code = '25006'
 }
 
-/** Stores an event's documents. `outdated`: a batch that the difference lacks has changed it; `gap`: does not fit. */
+/**
+ * Stores an event's documents, or deletes them if they cannot be composed. `outdated`: a batch that the difference lacks
+ * has changed it; `gap`: does not fit.
+ */
 async function put(
-  { redis, keys }: Pick<PublishDeps, 'redis' | 'keys'>,
+  { redis, keys, onUncomposable }: Pick<PublishDeps, 'redis' | 'keys' | 'onUncomposable'>,
   state: EventState,
   entry: Unpublished,
 ): Promise<'stored' | 'outdated' | 'gap'> {
-  const { eventId, revision } = state
+  const { eventId, revision, error } = state
+  if (error !== undefined) {
+    if (onUncomposable === undefined) throw error
+    await redis.del(keys.event(eventId))
+    onUncomposable(eventId, error)
+    return 'stored'
+  }
   if (!entry.whole && entry.to !== revision) return 'outdated'
   const base = entry.whole ? 'whole' : entry.since
   const reply = await redis.publish(keys.event(eventId), revision, base, keys.quietMs, fieldsOf(state, entry))
@@ -112,10 +126,10 @@ function fieldsOf({ event, epoch, documents }: EventState, { whole }: Unpublishe
 }
 
 /**
- * An event as it is in Postgres, and the fields (name, text, ...) of the documents that Redis lacks. `event` is
- * undefined if Redis has the record. `isAwaited`: Postgres has no record of the event yet.
+ * An event as it is in Postgres, and the fields (name, text, ...) of the documents that Redis lacks, or the `error` of
+ * composing them. `event` is undefined if Redis has the record. `isAwaited`: Postgres has no record of the event yet.
  */
-type EventState = Omit<EventHead, 'isRemoved'> & { isAwaited: boolean; documents: string[] }
+type EventState = Omit<EventHead, 'isRemoved'> & { isAwaited: boolean; documents: string[]; error?: unknown }
 
 /**
  * Reads what is not yet published of these events, all at one moment; the statement is the snapshot. A removed event
@@ -160,9 +174,18 @@ where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
       epoch,
       isAwaited,
       event: storedEvent({ document, shard, isScattered }),
-      documents: [...documentsOf(parseAreas(areas), timeZone)].flat(),
+      ...composed(areas, timeZone),
     }),
   )
+}
+
+/** An error stays with its event: a sum above 2^53 cents, or a time zone that this process's data lacks. */
+function composed(areas: string | null, timeZone: string | null): Pick<EventState, 'documents' | 'error'> {
+  try {
+    return { documents: [...documentsOf(parseAreas(areas), timeZone)].flat() }
+  } catch (error) {
+    return { documents: [], error }
+  }
 }
 
 function scopeOf(unpublished: Map<EventId, Unpublished>): DocumentScope {

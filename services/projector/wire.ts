@@ -3,6 +3,7 @@ import { type Consumer, recordTopics, type TopicNames, type TopicPartition, topi
 import {
   type Logger,
   type Meanwhile,
+  oncePerMinute,
   openServiceOps,
   partNames,
   partOf,
@@ -108,7 +109,19 @@ function createComponents(
 ) {
   const { organizations: organizationsTopic, events: eventsTopic } = names
   const onPublished = (tookMs: number): void => metrics.publishSeconds.observe(tookMs / 1000)
-  const publisher = createPublisher({ ...servers, organizationsTopic, onNewEpoch, onPublished })
+  const uncomposable = oncePerMinute<unknown>((eventId, _, err) =>
+    logger.error(
+      { err, eventId },
+      `the documents of event ${eventId} cannot be composed (${reasonOf(err)}), so Redis has none of it and Postgres answers: if this process lacks the time zone, replace it by the newest version; if a sum is too large, correct the orders or remove the event (tally events remove)`,
+    ),
+  )
+  const publisher = createPublisher({
+    ...servers,
+    organizationsTopic,
+    onNewEpoch,
+    onPublished,
+    onUncomposable: (id, error) => uncomposable.note(id, 1, error),
+  })
   const asOf = createAsOf()
   return {
     publisher,

@@ -7,6 +7,7 @@ import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { openWholeRedis } from '@tally/testkit/servers/redis'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { createPublisher, type Publisher } from './publisher.ts'
 
@@ -236,6 +237,51 @@ test('what could not be published is kept and published by the next flush', asyn
   expect(await published()).toMatchObject({ orders: 1, revision: await revisionInPostgres() })
   redis.disconnect()
   await relay.close()
+})
+
+test.each([
+  [
+    'a time zone that this process lacks',
+    sql`update events set time_zone = 'Europe/Atlantis'`,
+    'no Europe/Atl',
+  ],
+  ['a sum above 2^53 cents', sql`update daily_counters set sales_cents = 9007199254740992`, 'beyond 2^53'],
+])('an event with %s holds up no other, and is published once it can be', async (_, damage, reason) => {
+  const errors: string[] = []
+  const onUncomposable = (id: EventId, error: unknown) => errors.push(`${id} ${error}`)
+  const publisher = createPublisher({ ...harness, onUncomposable })
+  await openFestival(publisher)
+  await sell(publisher)
+  await heal(publisher)
+  const broken = { eventId: eventId as EventId, organizationId }
+  const hash = harness.keys.event(broken.eventId)
+  await sql`${damage} where event_id = ${broken.eventId}::uuid`.execute(harness.db)
+  await sell(publisher)
+  ;[eventId, organizationId] = [newEventId(), newEventId()]
+  await openFestival(publisher)
+  await sell(publisher)
+  await publisher.flush()
+  expect(await published()).toEqual(await whole(1, 17))
+  expect(await harness.redis.exists(hash)).toBe(0)
+  expect(errors).toEqual([expect.stringContaining(broken.eventId)])
+  expect(errors).toEqual([expect.stringContaining(reason)])
+  expect(await heal(publisher)).toBe(false)
+
+  // As the walk does in each of its rounds.
+  publisher.again({ events: [broken.eventId] })
+  await publisher.drain()
+  expect(await harness.redis.exists(hash)).toBe(0)
+  await sql`
+update events set time_zone = 'UTC' where event_id = ${broken.eventId}::uuid`.execute(harness.db)
+  await sql`
+update daily_counters set sales_cents = 3400 where event_id = ${broken.eventId}::uuid`.execute(harness.db)
+  publisher.again({ events: [broken.eventId] })
+  await publisher.drain()
+  ;({ eventId, organizationId } = broken)
+  expect(await published()).toEqual(await whole(2, 34))
+  await sell(publisher)
+  await publisher.flush()
+  expect(await published()).toEqual(await whole(3, 51))
 })
 
 test('changes of a partition that is behind wait for the batch that catches up', async () => {

@@ -179,14 +179,14 @@ type PublicationDeps = {
   organizationsTopic?: string
   /** Called when documents of a new epoch were published. */
   onNewEpoch?: () => void
-}
+} & Pick<PublishDeps, 'onUncomposable'>
 
 /**
  * Composes documents from Postgres and stores them in Redis, then (and never before) the revisions and marks that vouch
  * for them in the hashes of their shards, those of each shard in one step. A crash in between leaves documents that no
  * mark vouches for; the next owner of the partition publishes them again.
  */
-function createPublication({ db, redis, keys, onNewEpoch = () => {} }: PublicationDeps) {
+function createPublication({ db, redis, keys, onNewEpoch = () => {}, onUncomposable }: PublicationDeps) {
   let isNewEpoch = false
   const epochs = createEpochs({ redis, keys }, () => {
     isNewEpoch = true
@@ -211,7 +211,8 @@ function createPublication({ db, redis, keys, onNewEpoch = () => {} }: Publicati
   /** Returns the published events. `covered`: earlier events that the marks cover too. `latest`: as in PublishDeps. */
   return async (pending: Pending, latest: PublishDeps['latest'], covered: Published['events'] = []) => {
     await publishOrganizations({ db, redis, keys }, pending.organizations)
-    const published = await publishEvents({ db, redis, keys, epochs, latest }, pending.events)
+    const deps = { db, redis, keys, epochs, latest, onUncomposable }
+    const published = await publishEvents(deps, pending.events)
     const epoch = published.epoch ?? (await readEpoch(db))
     if (epoch !== null) await advance(epoch, pending, [...covered, ...published.events])
     if (isNewEpoch) onNewEpoch()

@@ -1,10 +1,9 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/platform'
+import { isTransient, type Postgres } from '@tally/platform'
 import { fitsShard, publishEvents } from '@tally/publication'
 import { type RedisRead, remembered, type Seen } from '@tally/views'
 import { unavailable } from '../http/problems.ts'
 import type { Allowance } from '../limits/limitDecision.ts'
-import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import { createColdReads } from './coldReads.ts'
 import { createHotReads, type HotReadsDeps, isRead } from './hotReads.ts'
@@ -121,8 +120,8 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
         return answered
       } catch (error) {
         onFailure(error)
-        // A Postgres that is only busy will answer the next reads.
-        if (!(error instanceof Overloaded && watermarks.isPostgresUp())) breaker.rely()
+        // A Postgres that is only busy, or has figures that cannot be composed, will answer the next reads.
+        if (isTransient(error) || !watermarks.isPostgresUp()) breaker.rely()
         return answerLast(of, plan, hot, askRedis)
       }
     },

@@ -87,7 +87,7 @@ const postgresHas = (cold: Read | undefined) => {
   sources.postgres = async () => cold
 }
 const postgresIsDown = () => {
-  sources.postgres = () => Promise.reject(new Error('Postgres is down'))
+  sources.postgres = () => Promise.reject(Object.assign(new Error('down'), { code: 'ECONNREFUSED' }))
 }
 
 beforeEach(() => {
@@ -285,10 +285,13 @@ test('a Redis that was briefly too slow answers while Postgres takes long or is 
   expect(sources.relied).toBe(0)
 })
 
-test('while Postgres is only busy, no request goes back to a hanging Redis', async () => {
+test.each([
+  ['is only busy', new Overloaded()],
+  ['has a figure that cannot be composed', new RangeError('beyond 2^53')],
+])('while Postgres %s, no request goes back to a hanging Redis', async (_, error) => {
   sources.isRedisUp = false
-  sources.postgres = () => Promise.reject(new Overloaded())
-  await expect(open().ask()).rejects.toThrow()
+  sources.postgres = () => Promise.reject(error)
+  await expect(open().ask()).rejects.toThrow('Service unavailable')
   expect(sources.relied).toBe(0)
   postgresIsDown()
   await expect(open().ask()).rejects.toThrow()
