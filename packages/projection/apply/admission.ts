@@ -63,7 +63,7 @@ export async function createAdmission(
     if (!full.has(order.eventId)) return undefined
     const made = countersOfOrder(order).filter(isMade)
     const of = lacking(made)
-    if (of !== undefined) return tooMany(of, order, room.limits[of])
+    if (of !== undefined) return tooMany(of, room.limits[of])
     for (const key of made) {
       const name = scopeName(scopeOf(key))
       left.set(name, (left.get(name) as number) - 1)
@@ -91,11 +91,11 @@ const limitNames = {
   paymentMethods: 'payment methods on its day',
 }
 
-function tooMany(of: CounterScope['of'], { dayId }: Order, limit: number): Rejected {
+function tooMany(of: CounterScope['of'], limit: number): Rejected {
   return {
     outcome: 'rejected',
     reason: 'too-many',
-    message: `with this order the event would have more than ${limit.toLocaleString('en')} ${limitNames[of]} (dayId ${dayId}). Check the ids, times and payment methods that the till sends`,
+    message: `with this order the event would have more than ${limit.toLocaleString('en')} ${limitNames[of]}. Check the ids, times and payment methods that the till sends`,
   }
 }
 
