@@ -7,14 +7,15 @@ import {
   type TopicPartition,
   UndecodableBatchError,
 } from '@tally/kafka'
-import type { StoredLog } from '@tally/offsets'
+import { beginAtLogStart, type StoredLog } from '@tally/offsets'
 import type { LogState, LogsDeps, Stalls } from './state.ts'
 
 /** When to judge a refused partition again; a new leader may not be ready yet. After that, `tick` does it. */
 const judgeAfterMs = [0, 50, 100, 200, 400]
 
 /** Checks of partitions that are being read or held: once a second, and when a broker refuses a fetch. */
-export function createChecks({ kafka, onMoved }: LogsDeps, state: LogState, stalls: Stalls) {
+export function createChecks(deps: LogsDeps, state: LogState, stalls: Stalls) {
+  const { kafka, onMoved } = deps
   /** Reports a batch that cannot be decoded; returns whether the partition still stands in front of it. */
   const checkUndecodable = async (stored: StoredLog): Promise<boolean> => {
     const consumer = state.consumer()
@@ -77,17 +78,40 @@ export function createChecks({ kafka, onMoved }: LogsDeps, state: LogState, stal
 
     /** Compares all assigned partitions with Kafka; the caller repeats it. Throws if a part does not answer. */
     async tick(): Promise<void> {
-      const stored = new Map((await state.readMine()).map(row => [partitionKey(row), row]))
-      const judged = await judgeLogs(
-        kafka,
-        [...stored.values()],
+      const judged = await judgeMine(
+        deps,
+        state,
         (position, log) =>
           state.isHeld(position) || state.checkedOf(position)?.leaderEpoch !== log.leaderEpoch,
       )
-      for (const log of judged) {
-        const row = stored.get(partitionKey(log))
-        if (row !== undefined && state.isMine(log)) await check(log, row)
-      }
+      for (const [row, log] of judged) if (log !== undefined && state.isMine(log)) await check(log, row)
     },
   }
+}
+
+/**
+ * The stored positions of the assigned partitions, each with its judged log; undefined if its leader does not answer. A
+ * partition that was never read first moves to the start of its log, at its assignment or when its leader answers.
+ */
+export async function judgeMine(
+  deps: LogsDeps,
+  state: LogState,
+  doubted?: Parameters<typeof judgeLogs>[2],
+): Promise<Map<StoredLog, JudgedLog | undefined>> {
+  const { kafka, db, metrics, logger } = deps
+  const stored = await state.readMine()
+  const logs = new Map((await judgeLogs(kafka, stored, doubted)).map(log => [partitionKey(log), log]))
+  const judged = new Map(stored.map(row => [row, logs.get(partitionKey(row))]))
+  const isUnread = (row: StoredLog) =>
+    row.nextOffset === 0 && row.topicId === null && state.checkedOf(row) === undefined
+  const unread = [...judged].flatMap(([row, log]) => (log?.state === 'gap' && isUnread(row) ? [log] : []))
+  if (unread.length === 0) return judged
+  for (const { topic, partition, start } of await beginAtLogStart(db, unread)) {
+    metrics.lateStarts.inc({ topic, partition: String(partition) })
+    logger.warn(
+      { topic, partition, start },
+      'the log begins above offset 0; reading from its start: what was deleted before is not counted',
+    )
+  }
+  return judgeMine(deps, state, doubted)
 }

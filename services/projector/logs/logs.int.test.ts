@@ -1,16 +1,16 @@
-import { type Consumer, type LogIdentity, UndecodableBatchError } from '@tally/kafka'
+import { type Consumer, inside, type LogIdentity, UndecodableBatchError } from '@tally/kafka'
 import { moveOffset, readLogs } from '@tally/offsets'
 import { createLogger, createMetrics } from '@tally/platform'
 import { databaseOfFile } from '@tally/testkit/servers/database'
-import { connectForTest, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
+import { connectForTest, deleteBefore, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
 import { expect, test } from 'vitest'
 import { projectorMetrics } from '../metrics.ts'
 import { createLogs } from './logs.ts'
 
 const database = await databaseOfFile()
 
-/** The checks of a projector with one partition of a topic with ten records, and what they do to its consumer. */
-async function given() {
+/** The checks of a projector with a partition of a topic with ten records in 0, and what they do to its consumer. */
+async function given(partition = 0) {
   const kafka = connectForTest()
   const topic = await newTopic(kafka)
   await sendAll(kafka, texts(topic, [...'abcdefghij']))
@@ -32,9 +32,10 @@ async function given() {
     onMoved: () => {},
   })
   logs.attach(consumer)
-  const starts = await logs.assigned(new Map([[topic, [0]]]))
-  const of = { topic, partition: 0 }
+  const starts = await logs.assigned(new Map([[topic, [partition]]]))
+  const of = { topic, partition }
   return {
+    kafka,
     logs,
     of,
     starts,
@@ -68,6 +69,23 @@ test('a batch that cannot be decoded is reported with the command that skips it,
   await logs.tick()
   expect(logs.notReady()).toBeUndefined()
   expect(await stored()).toMatchObject({ nextOffset: 7, stall: null })
+})
+
+test('a partition that was not found at its assignment begins at the start of its log when it is', async () => {
+  const { kafka, logs, of, starts, done, metrics, stored } = await given(1)
+  const { topic } = of
+  expect(starts.get(topic)?.get(1)).toBe('held')
+  await inside(kafka).admin.use(admin => admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] }))
+  await sendAll(kafka, texts(topic, [...'abcde'], 1))
+  await deleteBefore(kafka, { ...of, offset: 3 })
+  await logs.tick()
+  expect(logs.notReady()).toBeUndefined()
+  expect(await stored()).toMatchObject({ nextOffset: 3, stall: null })
+  expect(done).toEqual([
+    ['seek', topic, 1, 3],
+    ['resume', topic, 1],
+  ])
+  expect(await metrics()).toMatch(/late_starts_total\{.*partition="1".*\} 1\n/)
 })
 
 test('a batch of another log than the one that was compared is refused, and its partition is held', async () => {

@@ -1,22 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Assignment,
-  judgeLogs,
   type KafkaConnection,
   keepsAll,
   LogChangedError,
   type LogIdentity,
-  logEnds,
-  partitionKey,
   readRetention,
   type StartOffsets,
   type TopicPartition,
 } from '@tally/kafka'
-import { beginAtLogStart, ensureOffsets } from '@tally/offsets'
+import { ensureOffsets } from '@tally/offsets'
 import { type Logger, partOf } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
-import { createChecks } from './checks.ts'
-import { createLogState, createStalls, type LogState, type LogsDeps } from './state.ts'
+import { createChecks, judgeMine } from './checks.ts'
+import { createLogState, createStalls, type LogsDeps } from './state.ts'
 
 /**
  * Keeps a projector from applying records of another log than the one that its stored offsets belong to
@@ -25,7 +22,7 @@ import { createLogState, createStalls, type LogState, type LogsDeps } from './st
  * `tally offsets` moves its offset or Kafka fits again.
  */
 export function createLogs(deps: LogsDeps) {
-  const { kafka, db, topics, metrics, logger, onMoved } = deps
+  const { db, topics, metrics, logger, onMoved } = deps
   const state = createLogState(db, topics)
   const stalls = createStalls({ db, metrics, logger })
   const { refused, tick } = createChecks(deps, state, stalls)
@@ -34,13 +31,10 @@ export function createLogs(deps: LogsDeps) {
     /** For ConsumeOptions.onAssigned: where to start, and what to hold. */
     async assigned(assignment: Assignment): Promise<StartOffsets> {
       stalls.keep(state.assign(assignment))
-      await beginPartitions(deps, state, assignment)
-      const stored = await state.readMine()
-      const judged = new Map((await judgeLogs(kafka, stored)).map(log => [partitionKey(log), log]))
+      for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
       const starts: StartOffsets = new Map()
-      for (const position of stored) {
+      for (const [position, log] of await judgeMine(deps, state)) {
         const { topic, partition, nextOffset } = position
-        const log = judged.get(partitionKey(position))
         const isRight = log?.state === 'ok'
         if (isRight) {
           state.release(position)
@@ -86,30 +80,6 @@ export function createLogs(deps: LogsDeps) {
   }
 }
 export type Logs = ReturnType<typeof createLogs>
-
-/** Starts assigned partitions that were never read at the start of their logs. */
-async function beginPartitions(
-  { kafka, db, metrics, logger }: LogsDeps,
-  state: LogState,
-  assignment: Assignment,
-): Promise<void> {
-  for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
-  const untouched = (await state.readMine()).filter(
-    ({ nextOffset, topicId }) => nextOffset === 0 && topicId === null,
-  )
-  const logs = await logEnds(kafka, untouched)
-  const starts = untouched.flatMap(({ topic, partition }) => {
-    const log = logs.get(topic)?.get(partition)
-    return log === undefined ? [] : [{ topic, partition, start: log.start }]
-  })
-  for (const { topic, partition, start } of await beginAtLogStart(db, starts)) {
-    metrics.lateStarts.inc({ topic, partition: String(partition) })
-    logger.warn(
-      { topic, partition, start },
-      'the log begins above offset 0; reading from its start: what was deleted before is not counted',
-    )
-  }
-}
 
 /** How soon a topic that was created again is noticed without new records, and an operator's command takes effect. */
 const everyMs = 1_000
