@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Rejected } from '@tally/contract'
 import {
+  fingerprintOf,
   type KafkaRecord,
   type OutgoingRecord,
   type Producer,
@@ -26,25 +27,31 @@ export type DeadLetters = {
 
 export function createDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
   /** Dead letters already sent, or being sent, for uncommitted offsets; by partition and offset. */
-  const sent = new Map<string, Map<number, Promise<void>>>()
+  const sent = new Map<string, Map<number, Sent>>()
   return {
     async send(batch, rejected) {
       if (rejected.length === 0) return
-      const known = sent.get(partitionKey(batch)) ?? new Map<number, Promise<void>>()
+      const known = sent.get(partitionKey(batch)) ?? new Map<number, Sent>()
       sent.set(partitionKey(batch), known)
       const { topic: source, partition, records } = batch
       const reasons = new Map(rejected.map(one => [one.offset, one.rejected]))
-      const unsent = records.filter(({ offset }) => reasons.has(offset) && !known.has(offset))
-      const deadLetters = unsent.map(record => {
-        const rejected = reasons.get(record.offset) as RejectedAt['rejected']
-        return deadLetter(topic, { source, partition, record, rejected })
+      const unsent = records.flatMap(record => {
+        const rejected = reasons.get(record.offset)
+        if (rejected === undefined) return []
+        const print = fingerprintOf(record)
+        const isSent = known.get(record.offset)?.print.equals(print) === true
+        return isSent ? [] : [{ record, rejected, print }]
       })
-      if (deadLetters.length > 0) {
+      if (unsent.length > 0) {
+        const deadLetters = unsent.map(one => deadLetter(topic, { source, partition, ...one }))
         const sending = producer.send(deadLetters, smaller)
-        for (const { offset } of unsent) known.set(offset, sending)
-        sending.catch(() => unsent.forEach(({ offset }) => void known.delete(offset)))
+        const sents = unsent.map(({ record: { offset }, print }) => [offset, { print, sending }] as const)
+        for (const [offset, one] of sents) known.set(offset, one)
+        sending.catch(() => {
+          for (const [offset, one] of sents) if (known.get(offset) === one) known.delete(offset)
+        })
       }
-      await Promise.all(new Set(rejected.map(({ offset }) => known.get(offset))))
+      await Promise.all(new Set(rejected.map(({ offset }) => known.get(offset)?.sending)))
     },
     committed(of, next) {
       const known = sent.get(partitionKey(of))
@@ -54,6 +61,9 @@ export function createDeadLetters(producer: Pick<Producer, 'send'>, topic: strin
     },
   }
 }
+
+/** `print`: of the record. A topic that was created again or truncated has another one at the same offset. */
+type Sent = { print: Buffer; sending: Promise<void> }
 
 type Rejection = { source: string; partition: number; record: KafkaRecord; rejected: RejectedAt['rejected'] }
 

@@ -47,6 +47,20 @@ test('a batch retried after Postgres failed has no second dead letter', async ({
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
 })
 
+test('another record at the offset of one that was not committed has its own dead letter', async ({
+  harness,
+  at,
+}) => {
+  await sql`alter table shard_offsets add constraint full_disk check (next_offset < 1) not valid`.execute(
+    harness.db,
+  )
+  await expect(at.orders(0, Buffer.from('{'))).rejects.toThrow('full_disk')
+  await sql`alter table shard_offsets drop constraint full_disk`.execute(harness.db)
+  // The topic was created again meanwhile.
+  await at.orders(0, Buffer.from('['))
+  expect(harness.deadLetters.map(({ value }) => String(value))).toEqual(['{', '['])
+})
+
 test('a slice that was committed keeps the dead letters of the next one', async ({ harness, eventId }) => {
   const committed = batchOf(topics.orders, 0, [Buffer.from('{')])
   const next = batchOf(topics.orders, 1, [Buffer.from('['), anOrder({ eventId })])
