@@ -6,6 +6,7 @@ import {
   openRequestCounts,
   type RequestCounts,
 } from '@tally/access'
+import type { OrganizationId } from '@tally/contract'
 import { topicNames } from '@tally/kafka/names'
 import {
   listen,
@@ -25,7 +26,7 @@ import {
   watchParts,
   whenReady,
 } from '@tally/platform'
-import { type RedisKeys, redisKeys } from '@tally/publication'
+import { publishOrganizations, type RedisKeys, redisKeys } from '@tally/publication'
 import { checkSchema, openPostgres } from '@tally/schema'
 import { buildApp } from './app.ts'
 import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
@@ -39,6 +40,7 @@ import { createBreaker } from './redis/breaker.ts'
 import { createRequestBatches } from './redis/requestBatches.ts'
 import { createEventList } from './views/eventList.ts'
 import { createEventViews } from './views/eventViews.ts'
+import { createRepairs } from './views/repairs.ts'
 import { createStaleness, watchWatermarks } from './views/watermarks.ts'
 
 /** How long requests in flight have after the drain: 5 s at most, and both together less than the 10 s of a stop. */
@@ -120,7 +122,8 @@ function openRequestDeps(
   })
   const onBatch = (requests: number) => metrics.batchRequests.observe(requests)
   const batches = createRequestBatches({ redis, keys, topics, breaker, onBatch }, settings.rateLimits)
-  const limiter = createRateLimiter({ db: authDb, redis, keys, batches, breaker }, settings.rateLimits)
+  const repair = createRepairs<OrganizationId>(1, id => publishOrganizations(servers, [id]), onFailure)
+  const limiter = createRateLimiter({ db: authDb, batches, breaker, repair }, settings.rateLimits)
   const onOver = (key: ApiKey) => counts.note(key, 401)
   const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
   lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
@@ -131,7 +134,7 @@ function openRequestDeps(
   const gate = createGate(gateOptions)
   const shared = createSharedReads(gate)
   const isBehind = createStaleness({ redis, keys, topics, watermarks })
-  const list = createEventList({ db, redis, keys, breaker, shared, isBehind, onFailure })
+  const list = createEventList({ db, redis, keys, breaker, shared, isBehind, repair, onFailure })
   const views = createEventViews({
     db,
     redis,
@@ -159,7 +162,7 @@ function openRequestDeps(
 const hangsMs = 500
 /** The timeout of a command. Requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
 const redisTimeoutMs = 1_000
-/** Connections to Postgres for reads: those of the gate, and two for repairs. */
+/** Connections to Postgres for reads: those of the gate, and two for repairs, of which three run at most. */
 const readConnections = 8
 /** Connections for keys, the rate limit and polls. */
 const authConnections = 4

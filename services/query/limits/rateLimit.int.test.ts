@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
+import { publishOrganizations } from '@tally/publication'
 import { openPostgres } from '@tally/schema'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { queryScripts } from '../redis/askBatch.ts'
 import { createBreaker } from '../redis/breaker.ts'
 import { createRequestBatches } from '../redis/requestBatches.ts'
+import { createRepairs } from '../views/repairs.ts'
 import { createRateLimiter } from './rateLimit.ts'
 
 const { redis, keys } = await redisOfFile(queryScripts)
@@ -16,9 +19,14 @@ const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
 const topics = ['events', 'orders', 'refunds']
 
 function limiterOver(client: typeof redis, db = database.db) {
+  const repair = createRepairs<OrganizationId>(
+    1,
+    id => publishOrganizations({ db, redis, keys }, [id]),
+    () => {},
+  )
   const breaker = createBreaker({ redis: client, onFailure: () => {} })
   const batches = createRequestBatches({ redis: client, keys, topics, breaker }, limits)
-  const { take: takeRequest } = createRateLimiter({ db, redis: client, keys, batches, breaker }, limits)
+  const { take: takeRequest } = createRateLimiter({ db, batches, breaker, repair }, limits)
   return { takeRequest, breaker }
 }
 
@@ -55,13 +63,28 @@ test('if Redis does not know the organization or does not answer, as many are al
   }
 })
 
-test('a process that loses Redis continues counting from what Redis said last', async () => {
+async function storedOrganization(): Promise<OrganizationId> {
   const id = randomUUID() as OrganizationId
-  await redis.hset(keys.organization(id), 'status', 'Trial')
   await database.db
     .insertInto('organizations')
     .values({ organization_id: id, version: 1, name: 'Pro Loco', status: 'Trial', revision: 1 })
     .execute()
+  return id
+}
+
+test('an organization that Redis has lost is published, and no decision waits for its list of events', async () => {
+  const id = await storedOrganization()
+  const { takeRequest } = limiterOver(redis)
+  await database.db.transaction().execute(async tx => {
+    await sql`lock table events`.execute(tx)
+    for (const remaining of [2, 1]) expect(await takeRequest(id)).toMatchObject({ allowed: true, remaining })
+  })
+  await expect.poll(() => redis.hget(keys.organization(id), 'status')).toBe('Trial')
+})
+
+test('a process that loses Redis continues counting from what Redis said last', async () => {
+  const id = await storedOrganization()
+  await redis.hset(keys.organization(id), 'status', 'Trial')
   const { takeRequest, breaker } = limiterOver(redis)
   for (const remaining of [2, 1]) expect(await takeRequest(id)).toMatchObject({ allowed: true, remaining })
   breaker.trip()

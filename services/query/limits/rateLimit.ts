@@ -2,7 +2,6 @@ import type { Taken } from '@tally/access'
 import type { OrganizationId, OrganizationStatus } from '@tally/contract'
 import { readOrganizationHead } from '@tally/figures'
 import { type Postgres, type RateLimits, timeout } from '@tally/platform'
-import { publishOrganizations, type ReadModelRedis, type RedisKeys } from '@tally/publication'
 import { LRUCache } from 'lru-cache'
 import { unavailable } from '../http/problems.ts'
 import { windowMs } from '../redis/askBatch.ts'
@@ -24,7 +23,7 @@ export type RateLimiter = {
   take(id: OrganizationId): Promise<LimitDecision>
   /**
    * The decision of the request at `index` of those that one batch took together; a promise if Redis did not answer, or
-   * does not know the organization. Call it for each of them.
+   * does not know the organization, which is then published. Call it for each of them.
    */
   decision(
     id: OrganizationId,
@@ -35,23 +34,24 @@ export type RateLimiter = {
 
 /**
  * Counts requests per organization in Redis, exactly over all query processes: one script reads the status and counts
- * in the window. If Redis is down, each process counts on its own (docs/api.md, When a part is down). If Postgres is
- * down too, the last known limit applies; without one the request is a `service-unavailable`.
+ * in the window. If Redis is down or has lost the organization, each process counts on its own: no decision waits for
+ * a list of events (docs/reliability.md, When a part is down). If Postgres is down too, the last known limit applies;
+ * without one the request is a `service-unavailable`.
  */
 export function createRateLimiter(
   deps: {
     db: Postgres
-    redis: ReadModelRedis
-    keys: RedisKeys
     batches: RequestBatches
     breaker: Pick<Breaker, 'rely'>
+    /** Publishes an organization that Redis lacks, in the background. */
+    repair: (id: OrganizationId) => void
   },
   limits: RateLimits,
 ): RateLimiter {
   const { db, batches, breaker } = deps
   const ownWindows = new LRUCache<OrganizationId, Window>({ max: 20_000 })
   const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
-  const publish = onceInAWhile(id => publishOrganizations(deps, [id]))
+  const repair = onceInAWhile(async id => deps.repair(id))
 
   const readLimit = (id: OrganizationId): Promise<number> => {
     const last = ownWindows.get(id)
@@ -101,17 +101,9 @@ export function createRateLimiter(
     })
   }
 
-  /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
-  const publishAndTake = async (id: OrganizationId): Promise<LimitDecision> => {
-    await publish(id).catch(() => undefined)
-    const { index, taken } = batches.takeRequest(id)
-    const again = await taken
-    return again ? decisionAt(again, index) : takeWithoutRedis(id)
-  }
-
   const decision: RateLimiter['decision'] = (id, index, taken) => {
-    if (taken === undefined) return takeWithoutRedis(id)
-    if (taken === null) return publishAndTake(id)
+    if (taken === null) void repair(id)
+    if (taken == null) return takeWithoutRedis(id)
     // Once for all requests of the batch.
     if (index === 0) note(id, taken)
     return decisionAt(taken, index)

@@ -1,11 +1,6 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/platform'
-import {
-  composeOrganization,
-  publishOrganizations,
-  type ReadModelRedis,
-  type RedisKeys,
-} from '@tally/publication'
+import { composeOrganization, type ReadModelRedis, type RedisKeys } from '@tally/publication'
 import { LRUCache } from 'lru-cache'
 import { unavailable } from '../http/problems.ts'
 import type { Allowance } from '../limits/limitDecision.ts'
@@ -35,9 +30,11 @@ export function createEventList(deps: {
   shared: SharedReads
   /** Whether Redis is behind Postgres (watermarks.ts). */
   isBehind: () => Promise<boolean>
+  /** Publishes an organization that Redis lacks, in the background. */
+  repair: (id: OrganizationId) => void
   onFailure: (error: unknown) => void
 }): EventList {
-  const { db, redis, keys, breaker, shared, isBehind, onFailure } = deps
+  const { db, redis, keys, breaker, shared, isBehind, repair, onFailure } = deps
   /** The revision that was last answered; Postgres may have gone back (memory.ts has the rules). */
   const latest = new LRUCache<OrganizationId, number>({ max: 10_000 })
 
@@ -66,8 +63,6 @@ export function createEventList(deps: {
     latest.set(id, hot.revision)
     return hot.events
   }
-
-  const repair = (id: OrganizationId) => void breaker.attempt(() => publishOrganizations(deps, [id]))
 
   return {
     async read(id, allowance) {

@@ -1,4 +1,4 @@
-import type { OrganizationId } from '@tally/contract'
+import type { EventId, OrganizationId } from '@tally/contract'
 import { isTransient, type Postgres } from '@tally/platform'
 import { fitsShard, publishEvents } from '@tally/publication'
 import { type RedisRead, remembered, type Seen } from '@tally/views'
@@ -61,7 +61,8 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
   const postgres = createColdReads(deps, memory)
   const answering = createAnswers()
   const epochs = requireEpoch(deps)
-  const repair = createRepairs(
+  const repair = createRepairs<EventId>(
+    2,
     id => publishEvents({ ...deps, epochs }, new Map([[id, { whole: true }]])),
     onFailure,
   )

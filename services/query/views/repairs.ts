@@ -1,17 +1,19 @@
-import type { EventId } from '@tally/contract'
 import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/publication'
 
-/** Whole events may be large, so few are composed at once. One that finds the queue full waits for its next request. */
-const atOnce = 2
+/** One that finds the queue full waits for its next request. */
 const mostWaiting = 100
 
-/** Publishes events that Redis lacks, in the background; each once, however many requests ask for it. */
-export function createRepairs(
-  publish: (id: EventId) => Promise<unknown>,
+/**
+ * Publishes events or organizations that Redis lacks, in the background; each once, however many requests ask for it.
+ * Whole ones may be large, so few are composed at once.
+ */
+export function createRepairs<Id>(
+  atOnce: number,
+  publish: (id: Id) => Promise<unknown>,
   onFailure: (error: unknown) => void,
-): (id: EventId) => void {
-  const wanted = new Set<EventId>()
-  const running = new Set<EventId>()
+): (id: Id) => void {
+  const wanted = new Set<Id>()
+  const running = new Set<Id>()
 
   const next = () => {
     for (const id of wanted) {
