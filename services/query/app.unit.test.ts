@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createLogger, createMetrics } from '@tally/platform'
 import { expect, test } from 'vitest'
@@ -33,6 +34,25 @@ test('a kept connection says after how much idle time it is closed, and no heade
     Buffer.from(request),
   ])
   expect(await answer(second)).toMatch(/^HTTP\/1\.1 400 /)
+  await app.close()
+})
+
+test('a connection waits for the end of the line of an unknown method once, in however many segments it comes', async () => {
+  const { app } = await buildApp({ readers: {} } as never, options as never)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const served = once(app.server, 'connection') as Promise<[Socket]>
+  const socket = connect({ port: (app.server.address() as AddressInfo).port, noDelay: true })
+  const answer = text(socket)
+  const [connection] = await served
+  socket.write('B')
+  for (const byte of 'REW /none/of/these') {
+    const failed = once(app.server, 'clientError')
+    socket.write(byte)
+    await failed
+  }
+  expect(connection.listenerCount('end')).toBeLessThan(5)
+  socket.write(' HTTP/1.1\r\n')
+  expect(await answer).toMatch(/^HTTP\/1\.1 404 /)
   await app.close()
 })
 

@@ -66,6 +66,9 @@ function sendProblem(
 
 type ClientError = Error & { code?: string | undefined }
 
+/** Connections with the line of an unknown method, whose end is waited for: Node's parser fails with each segment. */
+const begun = new WeakSet<Socket>()
+
 /**
  * Answers input that never became a request (not HTTP, headers too long, too slow, a method unknown to Node's parser)
  * with a problem, and closes the connection. The answer depends on the bytes alone, however they are cut into segments:
@@ -84,7 +87,10 @@ export function answerClientError(
   // Nothing follows if the client has shut its half, and has no end any more if that came while bytes were held back.
   if (isWhole || socket.readableEnded) answer()
   // Before Node, which would end the connection without an answer.
-  else socket.prependOnceListener('end', answer)
+  else if (!begun.has(socket)) {
+    begun.add(socket)
+    socket.prependOnceListener('end', answer)
+  }
 }
 
 /** A longer one is not waited for. */
