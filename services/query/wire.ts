@@ -48,7 +48,7 @@ const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drain
 /** Large pages of orders take up to 20 MiB each while they are composed. */
 const largePagesOptions = { places: 1, placesOfOne: 1, waitingOfOne: 4, waitMs: 3_000 }
 /** Pages that take Postgres longer are not read all the time: that doubled the p99 of others on two processors. */
-const restAfterMs = 20
+const restOptions = { afterMs: 20, mostMs: 1_000 }
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 
 const meanwhile: Meanwhile = {
@@ -154,7 +154,7 @@ function openRequestDeps(
     limiter,
     batches,
     watermarks,
-    readers: { views, list, db, shared: createSharedReads(gate, restAfterMs), largePages, topics, onFailure },
+    readers: { views, list, db, shared: createSharedReads(gate, restOptions), largePages, topics, onFailure },
   }
 }
 

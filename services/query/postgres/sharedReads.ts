@@ -22,10 +22,14 @@ type Group = {
 }
 
 /**
- * After a read that took longer than `restAfterMs`, the next one of its key waits for as long as it took: what is asked
- * for all the time then takes half of a processor.
+ * After a read that took longer than `afterMs`, the next one of its key waits for as long as it took: what is asked for
+ * all the time then takes half of a processor. It waits for `mostMs` at most: a read that took longer was itself
+ * waiting, for a lock or for a Postgres that hangs.
  */
-export function createSharedReads(gate: Gate, restAfterMs = Number.POSITIVE_INFINITY): SharedReads {
+export function createSharedReads(
+  gate: Gate,
+  rest = { afterMs: Number.POSITIVE_INFINITY, mostMs: 0 },
+): SharedReads {
   /** Reads that have not begun: they may be joined. */
   const waiting = new Map<string, Group>()
   /** Keys with a read that runs or waits for a place. */
@@ -50,7 +54,7 @@ export function createSharedReads(gate: Gate, restAfterMs = Number.POSITIVE_INFI
       group.reply.reject(error)
     }
     const tookMs = performance.now() - beganAt
-    if (tookMs > restAfterMs) await sleep(tookMs, undefined, { ref: false })
+    if (tookMs > rest.afterMs) await sleep(Math.min(tookMs, rest.mostMs), undefined, { ref: false })
     running.delete(key)
     void run(organizationId, key)
   }

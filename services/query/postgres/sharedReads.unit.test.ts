@@ -4,7 +4,10 @@ import { createGate } from './gate.ts'
 import { createSharedReads } from './sharedReads.ts'
 
 const useReads = () =>
-  createSharedReads(createGate({ places: 4, placesOfOne: 4, waitingOfOne: 4, waitMs: 60_000 }), 20)
+  createSharedReads(createGate({ places: 4, placesOfOne: 4, waitingOfOne: 4, waitMs: 60_000 }), {
+    afterMs: 20,
+    mostMs: 400,
+  })
 
 test('those who ask during a read share the next one, which waits for as long as a slow one took', async () => {
   const reads = useReads()
@@ -21,6 +24,19 @@ test('those who ask during a read share the next one, which waits for as long as
   expect([slow.asked, next.asked]).toEqual([[1], [2, 3]])
   // A timer may be a millisecond early.
   expect(next.began - slow.ended).toBeGreaterThan(slow.ended - slow.began - 2)
+})
+
+test('after a read that hung, the next one waits for a part of that time', async () => {
+  const reads = useReads()
+  let ended = 0
+  const hung = reads.share('one', 'page', 0, async () => {
+    await sleep(1_000)
+    ended = performance.now()
+    throw new Error('Query read timeout')
+  })
+  const next = reads.share('one', 'page', 0, async () => performance.now())
+  await expect(hung).rejects.toThrow('Query read timeout')
+  expect((await next) - ended).toBeLessThan(800)
 })
 
 test('another question waits for none of them', async () => {
