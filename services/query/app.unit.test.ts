@@ -3,9 +3,10 @@ import { Agent, get } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createLogger, createMetrics } from '@tally/platform'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { buildApp } from './app.ts'
 import { queryMetrics } from './http/metrics.ts'
+import { allowanceOf } from './limits/limitDecision.ts'
 
 const options = {
   edition: 'cloud',
@@ -53,6 +54,24 @@ test('a connection waits for the end of the line of an unknown method once, in h
   expect(connection.listenerCount('end')).toBeLessThan(5)
   socket.write(' HTTP/1.1\r\n')
   expect(await answer).toMatch(/^HTTP\/1\.1 404 /)
+  await app.close()
+})
+
+test('a request that is allowed is answered, even if the read that it joins was refused with another one', async () => {
+  const decision = { allowed: true, limit: 2, remaining: 1, resetMs: 60_000 }
+  const refused = allowanceOf(Promise.resolve({ ...decision, allowed: false }))
+  const read = vi.fn((_id: string, allowance: Promise<void>) => allowance.then(() => []))
+  const key = { organizationId: 'o', eventId: null, scopes: ['events:read'] }
+  const authenticator = { authenticate: () => key, used() {} }
+  const limiter = { take: async () => decision }
+  const batches = {
+    coalesce: (...[, , , begin]: [object, object, object, (of: Promise<void>) => unknown]) => begin(refused),
+  }
+  const deps = { authenticator, limiter, batches, readers: { list: { read } } }
+  const { app } = await buildApp(deps as never, options as never)
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { status } = await fetch(`${address}/api/v1/events`, { headers: { 'X-Api-Key': 'a token' } })
+  expect([status, read.mock.calls.length]).toEqual([200, 2])
   await app.close()
 })
 

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Handler, Readers } from '../endpoints/handler.ts'
 import { handlers } from '../endpoints/index.ts'
 import { createFailedAuthenticationThrottle } from '../limits/failedAuthentications.ts'
-import { type Allowance, allowed } from '../limits/limitDecision.ts'
+import { type Allowance, allowed, LimitExceeded } from '../limits/limitDecision.ts'
 import type { RateLimiter } from '../limits/rateLimit.ts'
 import type { DirectAnswers } from '../polling/directAnswers.ts'
 import type { Fallback, Polling } from '../polling/polling.ts'
@@ -79,7 +79,12 @@ export function createAnswerRequest(deps: RequestDeps) {
         })
       if (refused !== undefined) throw refused
       remember(request, parsed)
-      const answer = await (begun ?? begin(allowed))
+      // The read that this request has joined may have been refused with another one.
+      const again = (error: unknown) => {
+        if (error instanceof LimitExceeded) return begin(allowed)
+        throw error
+      }
+      const answer = await (begun?.catch(again) ?? begin(allowed))
       const ignored = 'ignored' in parsed ? parsed.ignored : undefined
       // What is kept goes out again without this header.
       if (ignored === undefined)

@@ -1,7 +1,7 @@
 /** The rate limit's decision on one request (docs/api.md, Rate limit). */
 export type LimitDecision = { allowed: boolean; limit: number; remaining: number; resetMs: number }
 
-/** The rate limit has refused all requests that share a read: the read stops, and no request waits for it. */
+/** The rate limit has refused the request that began a read: the read stops. One that is allowed reads again. */
 export class LimitExceeded extends Error {
   override readonly name = 'LimitExceeded'
 }

@@ -44,8 +44,8 @@ export type RequestBatches = {
    * Reads once for all requests with the same question and the same key in one batch (both compared by identity). The
    * read begins when the batch goes out, never before any of them has asked, so that no client gets less than another
    * process answered it before. The batch is still open then: every `shard` and `event` that `read` asks for before its
-   * first `await` is part of it. `read` gets the allowance of the first that asks: the rate limit grants in the order
-   * of asking, so that if it refuses the first it refuses all.
+   * first `await` is part of it. `read` gets the allowance of the first that asks. It rejects with LimitExceeded if
+   * that one is refused, although the limit may allow another: in a new window, or if each process counts for itself.
    */
   coalesce<Reply>(
     question: object,
