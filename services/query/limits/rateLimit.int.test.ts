@@ -92,6 +92,19 @@ test('a process that loses Redis continues counting from what Redis said last', 
   expect(await takeRequest(id)).toMatchObject({ allowed: false, remaining: 0 })
 })
 
+test('while Redis refuses writes, a window that is used up grants what a new status allows', async () => {
+  const id = await storedOrganization()
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  const { takeRequest, breaker } = limiterOver(redis)
+  for (const remaining of [2, 1, 0]) expect(await takeRequest(id)).toMatchObject({ allowed: true, remaining })
+  breaker.noteWrite(new Error("OOM command not allowed when used memory > 'maxmemory'."))
+  await sql`update organizations set status = 'ActiveDayPass' where organization_id = ${id}`.execute(
+    database.db,
+  )
+  for (const remaining of [56, 55])
+    expect(await takeRequest(id)).toMatchObject({ allowed: true, limit: 60, remaining })
+})
+
 test('a process that loses Redis and Postgres applies the last limit, if it knows one', async () => {
   const [known, unknown] = [randomUUID() as OrganizationId, randomUUID() as OrganizationId]
   for (const id of [known, unknown]) await redis.hset(keys.organization(id), 'status', 'Trial')

@@ -42,7 +42,7 @@ export function createRateLimiter(
   deps: {
     db: Postgres
     batches: RequestBatches
-    breaker: Pick<Breaker, 'rely'>
+    breaker: Pick<Breaker, 'rely' | 'refusesWrites'>
     /** Publishes an organization that Redis lacks, in the background. */
     repair: (id: OrganizationId) => void
   },
@@ -104,6 +104,8 @@ export function createRateLimiter(
   const decision: RateLimiter['decision'] = (id, index, taken) => {
     if (taken === null) void repair(id)
     if (taken == null) return takeWithoutRedis(id)
+    // A refusal writes nothing. While Redis refuses writes, its status is old and its count lacks what is taken here.
+    if (taken[0] === 0 && breaker.refusesWrites()) return takeWithoutRedis(id)
     // Once for all requests of the batch.
     if (index === 0) note(id, taken)
     return decisionAt(taken, index)
