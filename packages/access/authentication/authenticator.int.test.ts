@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { copyKey } from '../copies/redisCopy.ts'
 import { formatToken, makeToken } from '../keys/apiKey.ts'
@@ -125,12 +126,24 @@ test('two keys revoked at the same time are both refused within 1 second, whiche
 })
 
 /** Waits until the polls in progress are over, by running polls of its own: each process polls every 0.3 s. */
-async function followed(): Promise<void> {
-  const polls: unknown[] = []
+async function followed(): Promise<Parameters<Parameters<typeof followKeys>[0]['onChanges']>[0][]> {
+  const polls: Awaited<ReturnType<typeof followed>> = []
   const stop = followKeys({ db: harness.db, logger: harness.logger, onChanges: poll => polls.push(poll) })
   await vi.waitFor(() => expect(polls.length).toBeGreaterThan(2), 120_000)
   await stop()
+  return polls
 }
+
+test('a key that was restored with the transaction of another server has not changed', async () => {
+  const { stored } = await harness.create()
+  // A logical restore makes triggers after the rows.
+  await sql`alter table api_keys disable trigger user`.execute(harness.db)
+  const row = harness.db.updateTable('api_keys').where('key_id', '=', stored.key.keyId)
+  await row.set({ changed_by: 2 ** 52 }).execute()
+  await sql`alter table api_keys enable trigger user`.execute(harness.db)
+  const changed = (await followed()).flatMap(poll => poll.changed)
+  expect(changed.map(({ key }) => key.keyId)).not.toContain(stored.key.keyId)
+})
 
 test('a key is refused from the millisecond in which it expires', async () => {
   const expiresAt = Date.now() + 3_600_000

@@ -175,7 +175,10 @@ export function continues(before: Position | undefined, { xmin, deletions, serve
   return before?.server === server && before.deletions === deletions && before.xmin <= xmin
 }
 
-/** The current position, and the keys that changed since `since` (if given): one statement, so of one snapshot. */
+/**
+ * The current position, and the keys that changed since `since` (if given): one statement, so of one snapshot. After a
+ * logical restore, keys have ids of transactions that this server has yet to reach.
+ */
 async function readChanges(
   db: Postgres,
   since: number | undefined,
@@ -190,6 +193,7 @@ from api_key_deletions
 left join (
   select * from api_keys
   where changed_by >= ${since ?? Number.MAX_SAFE_INTEGER}
+    and changed_by < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
   order by changed_by
   limit ${maxChanges + 1}
 ) as changed on true`.execute(db)
