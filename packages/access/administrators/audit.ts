@@ -110,13 +110,14 @@ export async function noteBothEnds<Result>(
 ): Promise<Result> {
   const { begun, done, failed } = ends[long.work]
   await note(db, actor, { action: begun, detail: long.of })
+  let result: Result
   try {
-    const result = await long.run()
-    await note(db, actor, { action: done, detail: long.outcome(result) })
-    return result
+    result = await long.run()
   } catch (error) {
     // Without Postgres the error says more than the missing entry.
     await note(db, actor, { action: failed, detail: long.of }).catch(() => undefined)
     throw error
   }
+  await note(db, actor, { action: done, detail: long.outcome(result) })
+  return result
 }
