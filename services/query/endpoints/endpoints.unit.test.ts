@@ -2,8 +2,10 @@ import { documentName, emptyDocument } from '@tally/figures'
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
 import type { Composed } from '../http/answer.ts'
+import { Overloaded } from '../postgres/gate.ts'
 import type { Question } from '../views/question.ts'
 import { getKpis } from './getKpis.ts'
+import { getOrder } from './getOrder.ts'
 import { getOrdersByHour } from './getOrdersByHour.ts'
 import type { Readers } from './handler.ts'
 
@@ -36,3 +38,13 @@ test.each([
     expect(JSON.parse(`${(answer as Composed).data}}`)).toEqual({ data })
   },
 )
+
+test.each([
+  ['down', new Error('Connection terminated'), 'Service unavailable'],
+  ['busy', new Overloaded(), 'Service unavailable'],
+  ['up, but the read has a defect', new RangeError('a defect'), 'a defect'],
+])('orders, if Postgres is %s', async (_, error, problem) => {
+  const readers = { views, shared: { share: () => Promise.reject(error) }, onFailure() {} }
+  const asked = { key: { eventId: null }, params: { eventId: event.eventId, id: '1' } }
+  await expect(getOrder.read(readers as unknown as Readers, asked as never)).rejects.toThrow(problem)
+})

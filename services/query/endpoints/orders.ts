@@ -2,7 +2,7 @@ import { readShard } from '@tally/figures'
 import { readAsOf } from '@tally/offsets'
 import { inSnapshot, type Snapshot } from '@tally/platform'
 import { type Answer, composeText } from '../http/answer.ts'
-import { RequestProblem, unavailable } from '../http/problems.ts'
+import { failureOf, RequestProblem } from '../http/problems.ts'
 import type { Question } from '../views/question.ts'
 import { type AskedEvent, askEvent, type Readers } from './handler.ts'
 
@@ -40,7 +40,7 @@ export async function answerFromOrders(
   } catch (error) {
     if (error instanceof RequestProblem) throw error
     onFailure(error)
-    throw unavailable()
+    throw failureOf(error)
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
-import { beginningOf, type Logger, longestLine, refuse, safeHeaders } from '@tally/platform'
+import { beginningOf, isTransient, type Logger, longestLine, refuse, safeHeaders } from '@tally/platform'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Overloaded } from '../postgres/gate.ts'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 
 export type ParameterError = { parameter: string; message: string }
@@ -28,6 +29,10 @@ export class RequestProblem extends Error {
 export function unavailable(): RequestProblem {
   return new RequestProblem('service-unavailable', { headers: { 'Retry-After': '2' } })
 }
+
+/** What a failed read throws: `service-unavailable` if a part is down or busy; a defect as it is. */
+export const failureOf = (error: unknown): unknown =>
+  isTransient(error) || error instanceof Overloaded ? unavailable() : error
 
 export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 

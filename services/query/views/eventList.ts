@@ -1,10 +1,9 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/platform'
+import { isTransient, type Postgres } from '@tally/platform'
 import { composeOrganization, type ReadModelRedis, type RedisKeys } from '@tally/publication'
 import { LRUCache } from 'lru-cache'
-import { unavailable } from '../http/problems.ts'
+import { failureOf } from '../http/problems.ts'
 import type { Allowance } from '../limits/limitDecision.ts'
-import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { Breaker } from '../redis/breaker.ts'
 import { raceWithRetries } from './raceWithRetries.ts'
@@ -77,11 +76,11 @@ export function createEventList(deps: {
       } catch (error) {
         onFailure(error)
         if (typeof hot === 'object') return hot.events
-        // As in eventViews.ts: a Postgres that is only busy is not a reason to wait for Redis.
-        if (!(error instanceof Overloaded)) breaker.rely()
+        // As in eventViews.ts: neither a Postgres that is only busy nor a defect is a reason to wait for Redis.
+        if (isTransient(error)) breaker.rely()
         const again = await fromRedis(id)
         if (typeof again === 'object') return again.events
-        throw unavailable()
+        throw failureOf(error)
       }
     },
     async listed(id) {

@@ -20,7 +20,8 @@ async function isReliedOn(error: Error): Promise<boolean> {
   return isRelied
 }
 
-test('a list of events waits longer for Redis if Postgres is down, not if it is only busy', async () => {
-  expect(await isReliedOn(new Error('Postgres is down'))).toBe(true)
-  expect(await isReliedOn(new Overloaded())).toBe(false)
+test('a list of events waits longer for Redis if Postgres is down, not if it is only busy or the read has a defect', async () => {
+  expect(await isReliedOn(new Error('Connection terminated'))).toBe(true)
+  for (const error of [new Overloaded(), new RangeError('a defect')])
+    expect(await isReliedOn(error)).toBe(false)
 })

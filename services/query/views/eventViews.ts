@@ -2,7 +2,7 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { isTransient, type Postgres } from '@tally/platform'
 import { fitsShard, publishEvents } from '@tally/publication'
 import { type RedisRead, remembered, type Seen } from '@tally/views'
-import { unavailable } from '../http/problems.ts'
+import { failureOf } from '../http/problems.ts'
 import type { Allowance } from '../limits/limitDecision.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import { createColdReads } from './coldReads.ts'
@@ -15,6 +15,12 @@ import type { Watermarks } from './watermarks.ts'
 
 type Source = 'memory' | 'redis' | 'postgres'
 type Found = { source: Source; answered: Answered | undefined }
+/** Why Postgres did not answer, and what Redis said before. */
+type Failed = {
+  error: unknown
+  hot: RedisRead | undefined
+  askRedis: () => Promise<RedisRead | undefined>
+}
 export type EventViews = {
   /**
    * Answers a question about an organization's event; undefined if there is no such event, it belongs to another
@@ -71,15 +77,14 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
   const answerLast = async (
     { eventId, organizationId }: Asked,
     { answer }: Answering,
-    hot: RedisRead | undefined,
-    askRedis: () => Promise<RedisRead | undefined>,
+    { hot, askRedis, error }: Failed,
   ): Promise<Answered | undefined> => {
     const last = await redis.last(hot, askRedis)
     if (isRead(last)) return answer(last, memory.watermark(last))
     // An event that is missing in the organization's list, which Redis has, is not the organization's.
     const listed = last === 'missing' ? await listedEvents(organizationId) : undefined
     if (listed !== undefined && !listed.includes(eventId)) return undefined
-    throw unavailable()
+    throw failureOf(error)
   }
 
   return {
@@ -121,9 +126,9 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
         return answered
       } catch (error) {
         onFailure(error)
-        // A Postgres that is only busy, or has figures that cannot be composed, will answer the next reads.
+        // A Postgres that is only busy will answer the next reads, and one that meets a defect answers others.
         if (isTransient(error) || !watermarks.isPostgresUp()) breaker.rely()
-        return answerLast(of, plan, hot, askRedis)
+        return answerLast(of, plan, { hot, askRedis, error })
       }
     },
   }
