@@ -125,10 +125,10 @@ function openRequestDeps(
   const repair = createRepairs<OrganizationId>(1, id => publishOrganizations(servers, [id]), onFailure)
   const limiter = createRateLimiter({ db: authDb, batches, breaker, repair }, settings.rateLimits)
   const onOver = (key: ApiKey) => counts.note(key, 401)
-  const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
-  lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
   const watermarks = watchWatermarks({ db: authDb, topics, onSilent: breaker.rely, onFailure })
   lifecycle.onRelease('watermarks', () => watermarks.close(), hangsMs)
+  const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver, now: watermarks.now })
+  lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
   metrics.watchAsOf(watermarks.ages)
 
   const gate = createGate(gateOptions)

@@ -80,6 +80,21 @@ test.each([3_600, -3_600])(
   },
 )
 
+test.each([
+  [3_600, 600_000, 200],
+  [-3_600, 2_000, 401],
+])(
+  'a query process whose clock is %i s off finds a key expired by the database’s clock',
+  async (seconds, validMs, status) => {
+    expect(await hasWrongClocks(() => {})).toBe(true)
+    const { address, process } = await tally.startQuery(wrongClock(folder, seconds).env)
+    const token = await tally.key(sagra.organizationId, { expiresAt: Date.now() + validMs })
+    const answer = () => fetch(address + sagra.path, { headers: { 'X-Api-Key': token } })
+    await until(`the answer is ${status}`, async () => (await answer()).status === status)
+    await process.end('SIGTERM')
+  },
+)
+
 test('records that another partitioner placed in another partition count, and asOf waits for that partition', async () => {
   const { orders } = names()
   const home = partitionOf(Buffer.from(sagra.eventId), 2)

@@ -20,6 +20,8 @@ export type Watermarks = {
   isFuture(asOfMs: number): boolean
   /** The age of each shard's watermark by the database's clock, in milliseconds; it grows while no poll is answered. */
   ages(): Map<number, number>
+  /** The time by the database's clock in epoch milliseconds; by the host's before the first poll. */
+  now(): number
   /** Whether Postgres has answered a recent poll; true before the first. */
   isPostgresUp(): boolean
   close(): void
@@ -68,6 +70,7 @@ export function watchWatermarks({
     isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.byShard.get(shard) ?? 0) || isFuture(asOfMs),
     isFuture,
     ages: () => new Map([...known.byShard].map(([shard, asOfMs]) => [shard, nowMs() - asOfMs])),
+    now: () => (Number.isFinite(known.nowMs) ? nowMs() : Date.now()),
     isPostgresUp: () => !isSilent(silentMs),
     close: () => clearInterval(timer),
   }
