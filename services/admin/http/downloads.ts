@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { sessionOf } from '../signIn/guard.ts'
 import { PageProblem } from './problem.ts'
@@ -26,6 +27,11 @@ export function limitDownloads(area: FastifyInstance): void {
     if (!downloads.begin(organizationId)) return done(tooManyDownloads())
     // Also when the client ends the connection.
     reply.raw.once('close', () => downloads.end(organizationId))
+    done()
+  })
+  // The answer to a HEAD ends at once: fastify would go on and read the whole file, which no longer counts.
+  area.addHook('onSend', (request, _, payload, done) => {
+    if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()
     done()
   })
 }

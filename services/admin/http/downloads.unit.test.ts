@@ -16,6 +16,7 @@ beforeAll(async () => {
   })
   limitDownloads(app)
   app.get('/a.csv', (_, reply) => reply.send(Readable.from(endless())))
+  app.get('/short.csv', (_, reply) => reply.send(short))
   app.get('/page', async () => 'a page')
   app.setErrorHandler((error, _, reply) => {
     const { status, retryAfterSeconds } = error as PageProblem
@@ -29,6 +30,14 @@ afterAll(() => app.close())
 function* endless() {
   for (;;) yield 'a line\r\n'.repeat(1_000)
 }
+
+let linesRead = 0
+const short = new Readable({
+  read() {
+    linesRead += 1
+    this.push(linesRead > 1_000 ? null : 'a line\r\n')
+  },
+})
 
 /** Asks for a file and reads its head; the rest stays unread. */
 async function download(organization: string, path = '/a.csv'): Promise<{ socket: Socket; head: string }> {
@@ -63,4 +72,10 @@ test('an organization gets four files at a time, a process sends sixteen, and pa
   // A client that goes away makes room for others.
   for (const { socket } of open) socket.destroy()
   await expect.poll(async () => isSent(await download('eight')), { timeout: 120_000 }).toBe(true)
+})
+
+test('a HEAD does not read the file, which would go on after its answer has ended', async () => {
+  const { statusCode } = await app.inject({ method: 'HEAD', url: '/short.csv' })
+  if (!short.closed) await once(short, 'close')
+  expect([statusCode, linesRead]).toEqual([200, 0])
 })
