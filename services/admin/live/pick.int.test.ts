@@ -65,3 +65,20 @@ test('without any sale the live screen opens the event that is open', async () =
   await visitor.signIn(email)
   expect((await visitor.get('/live')).body).toContain(`eventId=${open}&amp;day=41`)
 })
+
+test('a stream or a file of a day or an area that the event does not list is a 404, and the page shows another', async () => {
+  const { visitor, organizationId } = await signedIn(fixture)
+  const eventId = await newEvent(fixture, organizationId, { areas: [{ areaId: 3, name: 'Bar' }] })
+  await countNewOrders(fixture.db, [anOrder({ eventId, dayId: 41 })])
+  const statusOf = async (path: string) => (await visitor.get(path)).statusCode
+  for (const unlisted of ['day=42', 'day=41&area=2'])
+    for (const [path, status] of [
+      ['/live', 200],
+      ['/live/day', 404],
+      ['/live/orders.csv', 404],
+      ['/live/stream', 404],
+    ] as const) {
+      const found = await statusOf(`${path}?eventId=${eventId}&${unlisted}`)
+      expect([path, unlisted, found]).toEqual([path, unlisted, status])
+    }
+})

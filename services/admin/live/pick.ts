@@ -45,11 +45,19 @@ export async function pickOfAll(db: Postgres, request: FastifyRequest): Promise<
   return { events, ...picked(wish.eventId === undefined ? latest : named(events, wish), wish) }
 }
 
-/** The same; 404 if there are no events. Sales are read only if no event is named: streams and files name theirs. */
+/**
+ * The same for streams, sheets and files; 404 if there are no events, or if the event does not list the requested day
+ * or area, whose figures no other may stand for. Sales are read only if no event is named.
+ */
 export async function pickDay(db: Postgres, request: FastifyRequest): Promise<Picked> {
   const wish = wishOf(request)
-  if (wish.eventId === undefined) return (await pickOfAll(db, request)) ?? picked(undefined, wish)
-  return picked(named(await eventsOf(db, sessionOf(request).organizationId), wish), wish)
+  const found =
+    wish.eventId === undefined
+      ? await pickOfAll(db, request)
+      : picked(named(await eventsOf(db, sessionOf(request).organizationId), wish), wish)
+  const { day = found?.dayId, area } = wish
+  if (found === undefined || found.dayId !== day || found.areaId !== (area || undefined)) throw notFound()
+  return found
 }
 
 type Wish = z.output<typeof asked>
