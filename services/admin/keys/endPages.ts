@@ -57,6 +57,8 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
     const { keyId, name } = await keyOr404(db, organizationId, request.params.keyId)
     const grace = graces.find(({ value }) => value === textOf(formFields(request), 'grace'))
     if (grace === undefined) throw badForm()
+    // First: once the old key has ended, nothing may keep the new token from being shown.
+    const events = await eventsOf(db, organizationId)
     const { old, made } = await db
       .transaction()
       .execute(async tx => {
@@ -67,7 +69,6 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
       })
       .catch(asProblem)
     copySoon(deps, old, made.stored)
-    const events = await eventsOf(db, organizationId)
     const { key } = made.stored
     const explained = rotatedView(old.key)
     return sendPage(request, reply.code(201), {

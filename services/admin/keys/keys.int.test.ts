@@ -1,5 +1,6 @@
 import { parseToken } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { newEvent, newOffice, signedIn, useFixture } from '../test/fixture.ts'
 
@@ -195,6 +196,17 @@ test.for(['now', 'day'])(
     expect(await keys.execute()).toHaveLength(2)
   },
 )
+
+test('a rotation whose page cannot be shown changes nothing', async () => {
+  const { visitor, organizationId } = await signedIn(fixture)
+  const { keyId } = await make(visitor)
+  await fixture.run(sql`revoke select on events from tally_admin`)
+  const form = { grace: 'now' }
+  const { statusCode } = await visitor.post(`/keys/${keyId}/rotate`, form, { from: '/account' })
+  await fixture.run(sql`grant select on events to tally_admin`)
+  expect([statusCode, (await rowOf(keyId))?.revoked_at]).toEqual([500, null])
+  expect((await auditOf(organizationId)).map(({ action }) => action)).not.toContain('key-rotated')
+})
 
 test('ended keys are listed page by page, and too many active ones are refused with a page', async () => {
   const { visitor, organizationId } = await signedIn(fixture)
