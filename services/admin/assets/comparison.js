@@ -17,22 +17,19 @@ export function compare({ kpis, openedAt, closedAt, evening, before }, clockMs) 
   const isAhead = closedAt === null && clockMs < beganMs
   // Nor has a day that was left open a time of day.
   const isAtThisTime = closedAt === null && !isAhead && clockMs - openedAt < dayMs
-  const cents = isAtThisTime ? centsBy(before.hours, first, clockMs) : centsOf(before.totalSales)
+  const cents = isAtThisTime ? centsBy(before.hours, first, clockMs - beganMs) : centsOf(before.totalSales)
   const now = centsOf(kpis.totalSales)
   const percent =
     cents > 0 && now >= 0 && !isAhead ? Math.round(((now - cents) / cents) * 100) + 0 : undefined
   return { cents, isAtThisTime, percent, sign: Math.sign(now - cents) }
 }
 
-/** What the hours of the day before add up to: those that are over, and of the running one as much as is over of it. */
-function centsBy(hours, first, clockMs) {
-  const running = hourOf(clockMs)
-  const share = (clockMs % hourMs) / hourMs
-  return hours.reduce((sum, { hour, revenue }) => {
-    if (apart(first, hour) > apart(first, running)) return sum
-    return sum + centsOf(revenue * (hour === running ? share : 1))
+/** What the hours of the day before add up to, of an evening that began this long ago: of the running one, its share. */
+const centsBy = (hours, first, passedMs) =>
+  hours.reduce((sum, { hour, revenue }) => {
+    const share = Math.min(1, Math.max(0, passedMs / hourMs - apart(first, hour)))
+    return sum + centsOf(revenue * share)
   }, 0)
-}
 
 const hourOf = clockMs => Math.floor(clockMs / hourMs) % 24
 /** Hours on the clock from one hour to another. */

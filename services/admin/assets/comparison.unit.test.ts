@@ -77,3 +77,11 @@ test('next to tills that are ahead of the clock stands the whole day before, wit
   const whole = { cents: 100_000, isAtThisTime: false, percent: undefined }
   expect(compare(dayWith(80), at(-3))).toMatchObject(whole)
 })
+
+test('a day that was left open over night stands against what the day before had taken since its beginning', () => {
+  const before = { totalSales: 5_000, hours: [hour(12, 2_000), hour(19, 3_000)] }
+  // Composed at the last sale.
+  const evening = [12, 13, 14, 15, 18, 19, 20, 21, 22, 23]
+  const compared = compare(dayWith(3_000, { before, evening }), at(18.5))
+  expect(compared).toMatchObject({ cents: 500_000, isAtThisTime: true, percent: -40 })
+})
