@@ -9,6 +9,8 @@ const roomy = 40
 /** What `orderCount` counts, if not the orders. */
 const unitOf = ({ unit = ['order', 'orders'] }) => unit
 
+const nameOf = ({ date, opened }, format) => format.weekday(date) + opened
+
 const nothing = { orderCount: 0, revenue: 0 }
 const at = share => `${(share * 100).toFixed(2)}%`
 
@@ -89,34 +91,33 @@ function columnsOf({ evening, hours, before }) {
 }
 
 function readout(day, format, column) {
-  const { date, before } = day
   const [one, more] = unitOf(day)
-  const days = [{ of: 'today', date }, ...(before === null ? [] : [{ of: 'before', date: before.date }])]
+  const days = [{ of: 'today', day }, ...(day.before === null ? [] : [{ of: 'before', day: day.before }])]
   const named = days
-    .filter(({ date }) => date !== '')
-    .map(({ of, date }) => {
+    .filter(({ day }) => day.date !== '')
+    .map(({ of, day }) => {
       const { revenue, orderCount } = column === undefined ? nothing : column[of]
       const orders = orderCount === 1 ? one : more
       const figures =
         column === undefined ? '' : ` ${format.money(revenue)}, ${format.whole(orderCount)} ${orders}`
-      return h('span', { class: 'of' }, h('i', { class: of }), h('span', {}, format.weekday(date) + figures))
+      return h('span', { class: 'of' }, h('i', { class: of }), h('span', {}, nameOf(day, format) + figures))
     })
   return column === undefined ? named : [h('strong', {}, hourName(column.hour)), ...named]
 }
 
 /** The same as a table, for screen readers. */
 export function hoursTable(day, format) {
-  const { date, hours, before } = day
+  const { hours, before } = day
   const [, counted] = unitOf(day)
   const head = counted[0].toUpperCase() + counted.slice(1)
   const hasBefore = before !== null && before.hours.length > 0
   const heads = ['Hour', head, 'Takings']
-  if (hasBefore) heads.push(...[head, 'Takings'].map(name => `${name}, ${format.weekday(before.date)}`))
+  if (hasBefore) heads.push(...[head, 'Takings'].map(name => `${name}, ${nameOf(before, format)}`))
   const listed = hasBefore ? [...hours, ...before.hours] : hours
   const cells = ({ orderCount, revenue }) =>
     [format.whole(orderCount), format.money(revenue)].map(text => h('td', { class: 'number' }, text))
   return [
-    h('caption', {}, `${head} and takings by hour${date === '' ? '' : `, ${format.weekday(date)}`}`),
+    h('caption', {}, `${head} and takings by hour${day.date === '' ? '' : `, ${nameOf(day, format)}`}`),
     h(
       'thead',
       {},

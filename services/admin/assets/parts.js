@@ -56,7 +56,7 @@ function comparison(day, beat, format) {
   const compared = compare(day, clockMs)
   if (compared === undefined) return []
   const { cents, isAtThisTime, percent, sign } = compared
-  const then = format.weekday(day.before.date) + (isAtThisTime ? ' at this time' : '')
+  const then = format.weekday(day.before.date) + day.before.opened + (isAtThisTime ? ' at this time' : '')
   const sum = format.wholeMoney(cents / 100)
   if (percent === undefined) return [`${then}: ${sum}`]
   if (percent === 0) return [`As much as on ${then} (${sum})`]

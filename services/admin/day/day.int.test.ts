@@ -171,6 +171,7 @@ test('all days of a festival have one sheet, and files that add up to those of i
   expect(ofDinner).toMatch(/<title>[^<]+, 5 Sept 2026 18:00 · Tally<.*<p class="big">5 Sept 2026 18:00<\/p>/s)
   const { sheets } = await readXlsx((await visitor.get(`/live/sheet.xlsx?${dinner}`)).rawPayload)
   expect(sheets[0]?.rows[1]?.[0]).toBe('2026-09-05 18:00')
+  expect(cellsOf((await visitor.get(`/live/day.csv?${dinner}`)).body)[1]?.[1]).toBe('2026-09-05 18:00')
   const live = (await visitor.get(`/live?${dinner}&area=3`, british)).body
   expect(live).toMatch(/id="date">5 Sept 2026 18:00<.*"Day before: Sat 5 Sept 11:00"/s)
   expect(live).toMatch(/>Sat 5 Sept 18:00<\/option>.*>Sat 5 Sept 11:00<\/option>.*>Fri 4 Sept<\/option>/s)

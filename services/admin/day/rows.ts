@@ -4,6 +4,7 @@ import type { Postgres } from '@tally/platform'
 import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
 import type { DayRef } from '../live/day.ts'
 import { itemCells, takingsCells } from './cells.ts'
+import { dayName } from './links.ts'
 import { closingOf, periodSums, type Settled } from './settled.ts'
 
 const ofKind = (kind: Column['kind'], ...names: string[]): Column[] => names.map(name => ({ name, kind }))
@@ -26,7 +27,7 @@ export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
     count(items.refundedQuantity),
     ...takingsCells(all),
   ]
-  yield day === undefined ? ['festival', event.name, ...whole] : ['day', day.date, ...whole]
+  yield [day === undefined ? 'festival' : 'day', dayName(event, day?.dayId) ?? event.name, ...whole]
   for (const { name, orders, takings } of periods)
     yield [day === undefined ? 'day' : 'hour', name, count(orders), '', '', '', '', moneyCell(takings)]
   for (const payment of payments)

@@ -69,7 +69,7 @@ export type DayShown = DayNames & {
   /** The hours of this evening and the one before it in which there was anything, or the day was open. */
   evening: number[]
   /** The day before (dayBefore), which this one is compared with. */
-  before: (Pick<EventDay, 'dayId' | 'date'> & { totalSales: number; hours: HourBucket[] }) | null
+  before: (Pick<DayNames, 'dayId' | 'date' | 'opened'> & { totalSales: number; hours: HourBucket[] }) | null
   /** The sales trend of the event, with a day of each date. */
   days: (TrendPoint & { dayId: number; isOpen: boolean })[]
   best: TopItem[]
@@ -107,12 +107,13 @@ export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: D
   const composed = {
     revision,
     ...dayNames(event, ref.dayId),
-    openDay:
-      open === undefined || open === day ? null : { ...named(open), opened: openedOf(event, open.dayId) },
+    openDay: open === undefined || open === day ? null : named(event, open),
     hours: eveningOf(hours, opening),
     evening: clockOf([...hours, ...hoursBefore], opening),
     before:
-      before === undefined ? null : { ...named(before), ...salesOf(read, ref, before), hours: hoursBefore },
+      before === undefined
+        ? null
+        : { ...named(event, before), ...salesOf(read, ref, before), hours: hoursBefore },
     days: datesOf(event).map(of => trendOf(read, ref, of)),
     ...itemsOf(read, ref),
     payments: documentOf(read, 'payments', ref).map(({ paymentMethod, orders, takings }) => ({
@@ -143,7 +144,7 @@ export function dayNames(event: StoredEvent, dayId: number): DayNames {
 const openedOf = (event: StoredEvent, dayId: number) => dayName(event, dayId, () => '') ?? ''
 
 type Where = Omit<DayRef, 'eventId'>
-const named = ({ dayId, date }: EventDay) => ({ dayId, date })
+const named = (of: StoredEvent, { dayId, date }: EventDay) => ({ dayId, date, opened: openedOf(of, dayId) })
 const salesOf = (read: DayRead, ref: Where, { dayId }: EventDay) => ({
   totalSales: documentOf(read, 'kpis', { ...ref, dayId }).totalSales,
 })

@@ -24,9 +24,9 @@ const hour = (hour: number, orderCount: number, revenue: number) => ({ hour, ord
 const kpis = (totalSales: number) => ({ totalOrders: 2, totalSales, averageOrderValue: 0, totalItemsSold: 3 })
 
 /** The parts as HTML, of documents by their names. */
-function partsWith(documents: Record<string, unknown>): Record<string, string> {
+function partsWith(documents: Record<string, unknown>, event = {}): Record<string, string> {
   const read = {
-    event: { ...anEvent({ menuItems }), shard: 0 },
+    event: { ...anEvent({ menuItems, ...event }), shard: 0 },
     revision: 1,
     epochs: { documents: 1, asOf: 1 },
     asOfMs,
@@ -49,6 +49,23 @@ test('a day stands against the day before at the same time, and within the festi
   expect(textOf(comparison)).toBe('|▲ |up |12%| on Fri 4 Sept at this time (€150)')
   expect(textOf(days)).toBe('|Fri 4 Sept|€1,000.50|Sat 5 Sept (open)|€168.00|Festival, 2 days|€1,168.50|')
   expect(days).toContain('<a href="/live?day=42" aria-current="true">')
+})
+
+test('of two days of one date, the one that a day stands against is named with its opening', () => {
+  const dayOf = (dayId: number, openedAt: string) => ({ dayId, date: openedAt.slice(0, 10), openedAt })
+  const lunch = { ...dayOf(40, '2026-09-04T10:00:00Z'), closedAt: '2026-09-04T13:00:00Z' }
+  const dinner = { ...dayOf(41, '2026-09-04T16:00:00Z'), closedAt: '2026-09-04T22:00:00Z' }
+  const days = [lunch, dinner, { ...dayOf(42, '2026-09-05T16:00:00Z'), closedAt: null }]
+  const documents = {
+    'kpis:42:0': kpis(168),
+    'kpis:41:0': kpis(150),
+    'hours:42:0': [hour(18, 1, 168)],
+    'hours:41:0': [hour(18, 1, 150)],
+  }
+  const { comparison, ...parts } = partsWith(documents, { days })
+  expect(textOf(comparison)).toBe('|▲ |up |12%| on Fri 4 Sept 18:00 at this time (€150)')
+  expect(textOf(parts['hours-chart'])).toContain('|Sat 5 Sept|Fri 4 Sept 18:00|')
+  expect(textOf(parts['hours-table'])).toContain('|Orders, Fri 4 Sept 18:00|')
 })
 
 test('without takings of the day before there is no percentage', () => {
