@@ -14,6 +14,9 @@ export function registerErrors(app: FastifyInstance): void {
       return reply.code(200).type('text/event-stream').send(overEvent)
     if (problem.retryAfterSeconds !== undefined)
       reply.header('Retry-After', String(problem.retryAfterSeconds))
+    // A hall screen that is switched on during an outage has no keyboard.
+    if (request.url.startsWith('/screen/') && (problem.status === 429 || problem.status >= 500))
+      reply.header('Refresh', '10')
     // The status says that nothing was done; the browser shows the form again without a click.
     if (problem.next !== undefined) reply.header('Refresh', `0; url=${problem.next}`)
     return sendPage(request, reply.code(problem.status), {

@@ -139,10 +139,15 @@ test('while Postgres does not answer the page says so, without internal details'
   const db = openPostgres(url, { name: 'test', max: 1, statementTimeoutMs: 500, onError: () => {} })
   const cut = await openFixture({ db })
   const reply = await newVisitor(cut.app).signIn('anna@example.org')
+  const screen = newVisitor(cut.app, undefined, { cookies: new Map([['tally_screen-7', 'x']]) })
+  const onScreen = await screen.get('/screen/7')
   await cut.close()
   await db.destroy()
   expect([reply.statusCode, reply.headers['retry-after']]).toEqual([503, '2'])
   expect(reply.body).toContain('A part of Tally does not answer')
+  // A screen in a hall has no keyboard.
+  expect([onScreen.statusCode, onScreen.headers.refresh]).toEqual([503, '10'])
+  expect(reply.headers.refresh).toBeUndefined()
   expect(reply.body).not.toMatch(/ECONN|127\.0\.0\.1|postgres/)
 })
 
