@@ -134,10 +134,10 @@ export async function removeSecondFactor(tx: Tx, administratorId: string): Promi
     await tx.deleteFrom(table).where('administrator_id', '=', administratorId).execute()
 }
 
-/** Lets an administrator set up a second factor within 30 minutes, if one is required. */
+/** Lets an administrator set up a second factor for at least 30 minutes, if one is required. */
 export async function allowEnrolment(tx: Tx, administratorId: string): Promise<void> {
   await sql`
-update administrators set enrol_until = now() + interval '30 minutes'
+update administrators set enrol_until = greatest(enrol_until, now() + interval '30 minutes')
 where administrator_id = ${administratorId}`.execute(tx)
 }
 
