@@ -104,7 +104,9 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
       const watched = days.get(key) ?? begin(key, ref, composition)
       watched.watchers.add(watcher)
       if (watched.day !== undefined) watcher.onDay(watched.day)
-      if (watched.beat !== undefined) watcher.onBeat(Buffer.from(beatEvent(watched.beat)))
+      // With the time now: the beat is old if the day cannot be read any more.
+      if (watched.beat !== undefined)
+        watcher.onBeat(Buffer.from(beatEvent({ ...watched.beat, nowMs: Date.now() })))
       return () => void watched.watchers.delete(watcher)
     },
     async read(ref) {

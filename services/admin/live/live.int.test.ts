@@ -81,35 +81,48 @@ test('what Redis lost comes from Postgres and is published again', async () => {
   screen.end()
 })
 
-test('without Redis a screen continues from Postgres', async () => {
+/** The database, which may go down. */
+function breakable() {
+  const state = { isDown: false, failures: 0 }
+  const get = (from: Fixture['db'], name: keyof Fixture['db']) => {
+    if (state.isDown) state.failures += 1
+    if (state.isDown) throw new Error('down')
+    const value = Reflect.get(from, name)
+    return typeof value === 'function' ? value.bind(from) : value
+  }
+  return { state, db: new Proxy(fixture.db, { get: get as never }) }
+}
+
+test('without Redis a screen continues from Postgres, and says how old its figures are if that is down too', async () => {
   const ref = await newDay()
   await sell(ref, 1)
   const down = () => Promise.reject(new Error('down'))
   const redis = { hget: down, hmget: down } as unknown as Fixture['deps']['redis']
-  const live = openLiveHub({ ...fixture.deps, redis, topics: [`${fixture.deps.topicPrefix}.events`] })
+  const { state, db } = breakable()
+  const live = openLiveHub({ ...fixture.deps, db, redis, topics: [`${fixture.deps.topicPrefix}.events`] })
   const screen = look(ref, live)
   await until('it is shown', () => screen.orders() === 1)
   await sell(ref, 2)
   await until('it is shown', () => screen.orders() === 2)
-  screen.end()
+  state.isDown = true
+  await until('a look fails', () => state.failures > 0)
+  const nowMs = Date.now()
+  const late = look(ref, live)
+  expect(late.orders()).toBe(2)
+  expect(late.beats.at(-1)?.nowMs).toBeGreaterThanOrEqual(nowMs)
+  for (const { end } of [screen, late]) end()
   await live.close()
 })
 
 test('while neither Redis nor Postgres answers, no look at a day succeeds', async () => {
   const ref = await newDay()
   await sell(ref, 3)
-  let isDown = false
-  const get = (from: Fixture['db'], name: keyof Fixture['db']) => {
-    if (isDown) throw new Error('down')
-    const value = Reflect.get(from, name)
-    return typeof value === 'function' ? value.bind(from) : value
-  }
-  const db = new Proxy(fixture.db, { get: get as never })
+  const { state, db } = breakable()
   const deps = { ...fixture.deps, db, topics: [`${fixture.deps.topicPrefix}.events`] }
   const fromRedis = () => Promise.reject(new Error('down'))
   const look = createDayReader(deps, { fromRedis, statusesOf: () => Promise.reject(new Error('down')) }, ref)
   expect((await look()).shown).toContain('"totalOrders":3')
-  isDown = true
+  state.isDown = true
   const isLost = () =>
     look().then(
       () => false,
