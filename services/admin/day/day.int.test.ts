@@ -212,7 +212,7 @@ test('figures below zero are numbers with a plain minus, and everything still ad
   const orders = cellsOf((await visitor.get(`/live/orders.csv?${of}`)).body)
   expect(orders.slice(1).map(row => row.slice(8))).toEqual([
     ['1 × Burger; 1 × Cup deposit', '10.50', '0.00', '10.50', '10.50'],
-    ['1 × Cup back', '-2.00', '0.00', '-2.00', '-2.00'],
+    ['1 × Cup back (returned)', '-2.00', '0.00', '-2.00', '-2.00'],
     ['4 × Cup deposit (returned)', '-8.00', '0.00', '-8.00', '-8.00'],
   ])
 })

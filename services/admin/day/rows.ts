@@ -90,6 +90,6 @@ function cells(order: DayOrder, areas: Map<number, string>): Cell[] {
   ]
 }
 
-/** `2 × Burger`. A returned line has no minus: at the start of a cell or after a semicolon it would be a formula. */
-const lineText = ({ quantity, itemName }: DayOrder['lines'][number]): string =>
-  `${Math.abs(quantity)} × ${itemName}${quantity < 0 ? ' (returned)' : ''}`
+/** `2 × Burger`. A returned line (partReturned) has no minus: first in a cell or after a `;` it would be a formula. */
+const lineText = ({ quantity, itemName, unitPrice }: DayOrder['lines'][number]): string =>
+  `${Math.abs(quantity)} × ${itemName}${quantity < 0 || unitPrice < 0 ? ' (returned)' : ''}`
