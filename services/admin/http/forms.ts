@@ -56,6 +56,8 @@ export async function checkFormTokens(app: FastifyInstance): Promise<void> {
     cookieKey: secretKey,
     getToken: request => (request.body as { _csrf?: string } | undefined)?._csrf,
     getUserInfo: ownerOf,
+    // Anybody can send forms without a token, and fill the log.
+    logLevel: 'debug',
     // The session's token is what others do not know; the key only keeps this use of it apart. It must be the same in
     // every process, because one may answer the form that another one sent.
     csrfOpts: { hmacKey: 'tally forms' },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { csrfOf, newOffice, newVisitor, useFixture } from '../test/fixture.ts'
 
 const fixture = useFixture()
@@ -20,7 +20,13 @@ test.for([
   const someone = visitor()
   await someone.signIn(email)
   await someone.get('/keys/new')
+  const warn = vi.fn()
+  const { log } = fixture.app
+  const child = vi.spyOn(log, 'child').mockImplementation(() => Object.assign(Object.create(log), { warn }))
   expect((await someone.postBare('/keys', { ...keyForm, ...form })).statusCode).toBe(403)
+  // Anybody can send them without end.
+  expect([child.mock.calls.length > 0, warn.mock.calls]).toEqual([true, []])
+  child.mockRestore()
   expect(await keysOf(organizationId)).toBe(0)
 })
 
