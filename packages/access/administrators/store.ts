@@ -99,7 +99,7 @@ export async function removeAdministrator(db: Postgres, address: string): Promis
   return fromRow(row)
 }
 
-type Credentials = Pick<Administrator, 'administratorId' | 'organizationId'> & { passwordHash: string }
+export type Credentials = Pick<Administrator, 'administratorId' | 'organizationId'> & { passwordHash: string }
 
 /** What a password is checked against; undefined if the e-mail is unknown. */
 export async function findCredentials(db: Postgres, address: string): Promise<Credentials | undefined> {
@@ -107,6 +107,15 @@ export async function findCredentials(db: Postgres, address: string): Promise<Cr
 select administrator_id as "administratorId", organization_id as "organizationId", password_hash as "passwordHash"
 from administrators where email = ${address}`.execute(db)
   return rows[0]
+}
+
+/** Whether a password that was checked is still the account's; until the transaction ends, no other replaces it. */
+export async function isStillPassword(tx: Tx, checked: Credentials): Promise<boolean> {
+  const { rows } = await sql`
+select from administrators
+where administrator_id = ${checked.administratorId} and password_hash = ${checked.passwordHash}
+for share`.execute(tx)
+  return rows.length === 1
 }
 
 /**

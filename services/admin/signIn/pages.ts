@@ -1,4 +1,15 @@
-import { allowOnce, email, findCredentials, hashPassword, isPassword, newToken, note } from '@tally/access'
+import {
+  allowOnce,
+  type Credentials,
+  email,
+  findCredentials,
+  hashPassword,
+  isPassword,
+  isStillPassword,
+  newToken,
+  note,
+} from '@tally/access'
+import type { Postgres, Tx } from '@tally/platform'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formFields, textOf } from '../http/forms.ts'
@@ -11,6 +22,7 @@ import { clearCookies, giveCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './formAgain.ts'
 import { knownAsker, queuePasswordHash, strangerAt } from './passwordQueue.ts'
+import { expired } from './proveFactor.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 import { endSession, findSession } from './sessions.ts'
 import { type SignInShown, signInView } from './view.ts'
@@ -60,23 +72,29 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       throw tooManyAttempts(exceeded)
     }
     const asker = device === undefined ? strangerAt(request) : knownAsker(attempt.email)
-    const administratorId = await queuePasswordHash(
+    const checked = await queuePasswordHash(
       asker,
-      () => check(account, textOf(fields, 'password')),
+      () => check(db, account, textOf(fields, 'password'), placeholderHash),
       () => giveBackAttempt(db, attempt),
     )
-    if (administratorId === undefined) {
+    if (checked === undefined) {
       soon(noteRefused(deps, { account, address: request.ip }))
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
     }
+    const { administratorId } = checked
     if ((await factorsOf(db, administratorId)).hasSecondFactor) {
       const token = newToken()
-      await allowOnce(db, 'code', token, administratorId)
+      await db.transaction().execute(async tx => {
+        await throwIfReplaced(tx, checked)
+        await allowOnce(tx, 'code', token, administratorId)
+      })
       giveCookie(request, reply, 'code', token)
       return reply.redirect(`/sign-in/code?next=${encodeURIComponent(next)}`, 303)
     }
     await forgetAttempts(db, attempt)
-    await startSession(deps, request, reply, { administratorId, email: attempt.email }, { action: 'sign-in' })
+    const before = (tx: Tx) => throwIfReplaced(tx, checked)
+    const who = { administratorId, email: attempt.email }
+    await startSession(deps, request, reply, who, { action: 'sign-in', before })
     return reply.redirect(next, 303)
   }
 
@@ -96,10 +114,20 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
   /** Does not wait: an entry is written only for accounts that exist, and the time for it would tell which do. */
   const soon = (work: Promise<void>) =>
     void work.catch(error => logger.warn({ err: error }, 'a refused sign-in was not recorded'))
+}
 
-  async function check(account: string | undefined, password: string): Promise<string | undefined> {
-    const found = account === undefined ? undefined : await findCredentials(db, account)
-    const isRight = await isPassword(password, found?.passwordHash ?? (await placeholderHash))
-    return isRight ? found?.administratorId : undefined
-  }
+async function check(
+  db: Postgres,
+  account: string | undefined,
+  password: string,
+  placeholderHash: Promise<string>,
+): Promise<Credentials | undefined> {
+  const found = account === undefined ? undefined : await findCredentials(db, account)
+  const isRight = await isPassword(password, found?.passwordHash ?? (await placeholderHash))
+  return isRight ? found : undefined
+}
+
+/** A new password ends all sessions, also one that begins as it is set. */
+async function throwIfReplaced(tx: Tx, checked: Credentials): Promise<void> {
+  if (!(await isStillPassword(tx, checked))) throw expired()
 }

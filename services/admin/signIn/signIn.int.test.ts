@@ -1,4 +1,6 @@
-import { hashPassword } from '@tally/access'
+import { findCredentials, hashPassword, setPassword } from '@tally/access'
+import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { newOffice, newVisitor, openFixture, password, realCost, useFixture } from '../test/fixture.ts'
 
@@ -77,6 +79,26 @@ test('a sign-out ends the session, so that a copy of the cookie is useless', asy
   const thief = visitor()
   for (const [name, value] of copy) thief.cookies.set(name, value)
   expect((await thief.get('/keys')).statusCode).toBe(303)
+})
+
+test('a password that is replaced after it was checked begins no session', async () => {
+  const { email } = await newOffice(fixture)
+  const { administratorId } = (await findCredentials(fixture.db, email)) ?? { administratorId: '' }
+  const someone = visitor()
+  const { sent } = await fixture.db.transaction().execute(async tx => {
+    await setPassword(tx, administratorId, 'another')
+    let isAnswered = false
+    const sent = someone.signIn(email).finally(() => {
+      isAnswered = true
+    })
+    await until('the sign-in waits for the new password', async () => {
+      const { rows } = await fixture.run(sql`
+select from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted`)
+      return isAnswered || rows.length > 0
+    })
+    return { sent }
+  })
+  expect([(await sent).statusCode, (await someone.get('/keys')).statusCode]).toEqual([400, 303])
 })
 
 test('a sign-in begins a new session; a planted one does not become valid', async () => {
