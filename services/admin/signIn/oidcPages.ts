@@ -61,7 +61,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
       .catch(error => {
         throw unanswered(error)
       })
-    const text = Buffer.from(JSON.stringify(pending)).toString('base64url')
+    const text = `${pending.state}.${Buffer.from(JSON.stringify(pending)).toString('base64url')}`
     await allowOnce(db, 'oidc', text)
     giveCookie(request, reply, 'oidc', text, 600)
     return reply.redirect(url, 303)
@@ -138,8 +138,10 @@ async function takePending(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<OidcPending | undefined> {
-  const text = readCookie(request, 'oidc')
+  const [state = '', pending = ''] = readCookie(request, 'oidc')?.split('.') ?? []
+  // The answer to a sign-in that another tab began later stays possible.
+  if (state !== (request.query as { state?: unknown }).state) return undefined
   clearCookie(request, reply, 'oidc')
-  if (text === undefined || !(await useToken(db, 'oidc', text))) return undefined
-  return JSON.parse(Buffer.from(text, 'base64url').toString()) as OidcPending
+  if (!(await useToken(db, 'oidc', `${state}.${pending}`))) return undefined
+  return JSON.parse(Buffer.from(pending, 'base64url').toString()) as OidcPending
 }
