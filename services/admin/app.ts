@@ -14,7 +14,7 @@ import { assetFiles } from './http/assets.ts'
 import { limitDownloads } from './http/downloads.ts'
 import { registerErrors } from './http/errors.ts'
 import { checkFormTokens } from './http/forms.ts'
-import { checkSameOrigin, plainAddress, watchProxies } from './http/origin.ts'
+import { checkSameOrigin, isOwnSignOut, plainAddress, watchProxies } from './http/origin.ts'
 import { keyPages } from './keys/index.ts'
 import { livePages } from './live/pages.ts'
 import { openStreams } from './live/stream.ts'
@@ -124,7 +124,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   assetFiles(app)
   // After the body is read, which holds the token.
   app.addHook('preHandler', (request, reply, done) =>
-    request.method === 'POST' ? app.csrfProtection(request, reply, done) : done(),
+    request.method === 'POST' && !isOwnSignOut(request) ? app.csrfProtection(request, reply, done) : done(),
   )
 
   const streams = openStreams(deps)

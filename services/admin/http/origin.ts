@@ -20,6 +20,10 @@ export function checkSameOrigin({ method, headers }: FastifyRequest): void {
     )
 }
 
+/** Whether a browser signs out, by checkSameOrigin from a page of here: an old tab has the token of a past session. */
+export const isOwnSignOut = ({ url, headers }: FastifyRequest): boolean =>
+  url === '/sign-out' && (headers['sec-fetch-site'] ?? headers.origin) !== undefined
+
 function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined) return true
   return URL.canParse(origin) && new URL(origin).host === host

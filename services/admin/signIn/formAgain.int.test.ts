@@ -93,3 +93,13 @@ test('no password or code is in an address, and no form leads to another site', 
   const long = await visitor.postBare('/keys', { ...till, name: 'n'.repeat(5_000) })
   expect(long.headers.refresh).toBe('0; url=/keys/new?expired=yes')
 })
+
+test('the form of an old tab signs out if the browser says where it is from', async () => {
+  const { visitor } = await signedIn(fixture)
+  const old = { _csrf: 'old' }
+  const statuses = [(await visitor.postBare('/sign-out', old)).statusCode]
+  statuses.push((await visitor.get('/keys')).statusCode)
+  const { headers } = await visitor.postBare('/sign-out', old, { origin: 'http://admin.test' })
+  expect([...statuses, headers.location]).toEqual([403, 200, '/sign-in'])
+  expect((await visitor.get('/keys')).statusCode).toBe(303)
+})
