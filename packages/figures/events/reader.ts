@@ -88,19 +88,21 @@ export async function readShard(db: Kysely<Database>, eventId: EventId): Promise
 export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'timeZone' | 'areas' | 'days'>
 
 /**
- * All events of an organization. Each document is parsed once: with `->` for each of four fields, 120 events of 0.55 MB
- * took 3.5 s instead of 0.4 s, and no other document was published meanwhile.
+ * All events of an organization, or the one of this id if it has it. Each document is parsed once: with `->` for each
+ * of four fields, 120 events of 0.55 MB took 3.5 s instead of 0.4 s, and no other document was published meanwhile.
  */
 export async function readEventsOf(
   db: Kysely<Database>,
   organizationId: OrganizationId,
+  eventId?: EventId,
 ): Promise<ListedEvent[]> {
   const { rows } = await sql<{ document: string }>`
 select json_build_object('eventId', event_id, 'name', listed.name, 'startDate', listed."startDate",
   'timeZone', listed."timeZone", 'areas', listed.areas, 'days', listed.days) as document
 from events,
   json_to_record(document) as listed (name text, "startDate" bigint, "timeZone" text, areas json, days json)
-where organization_id = ${organizationId}`.execute(db)
+where organization_id = ${organizationId}
+  and (${eventId ?? null}::uuid is null or event_id = ${eventId ?? null})`.execute(db)
   return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }
 

@@ -1,8 +1,8 @@
+import { readEventsOf } from '@tally/figures'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
-import { eventsOf } from '../keys/events.ts'
 import { sessionToken } from '../signIn/cookies.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { findSession } from '../signIn/sessions.ts'
@@ -44,7 +44,7 @@ export function livePages(area: FastifyInstance, deps: AdminDeps, streams: Strea
     const token = sessionToken(request) ?? ''
     const isThere = async () =>
       (await findSession(db, token)) !== undefined &&
-      (await eventsOf(db, organizationId)).some(({ eventId }) => eventId === event.eventId)
+      (await readEventsOf(db, organizationId, event.eventId)).length > 0
     const shows = async () => ((await isThere()) ? showing : undefined)
     const viewer = { organizationId, viewer: `session-${sessionId}`, shows } as const
     return streams.open(request, reply, showing, viewer)

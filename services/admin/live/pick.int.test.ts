@@ -81,4 +81,9 @@ test('a stream or a file of a day or an area that the event does not list is a 4
       const found = await statusOf(`${path}?eventId=${eventId}&${unlisted}`)
       expect([path, unlisted, found]).toEqual([path, unlisted, status])
     }
+  // What is asked of one event reads no other.
+  const other = await newEvent(fixture, organizationId)
+  const unreadable = { document: '[]' }
+  await fixture.db.updateTable('events').set(unreadable).where('event_id', '=', other).execute()
+  expect(await statusOf(`/live/day?eventId=${eventId}&day=41&area=3`)).toBe(200)
 })

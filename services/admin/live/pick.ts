@@ -1,10 +1,10 @@
 import { eventId, maxInteger } from '@tally/contract'
-import { type ListedEvent, resolveDay } from '@tally/figures'
+import { type ListedEvent, readEventsOf, resolveDay } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/problem.ts'
-import { type ActiveEvent, activeEventsOf, eventsOf } from '../keys/events.ts'
+import { type ActiveEvent, activeEventsOf } from '../keys/events.ts'
 import { sessionOf } from '../signIn/guard.ts'
 
 const id = z
@@ -42,7 +42,8 @@ export async function pickOfAll(db: Postgres, request: FastifyRequest): Promise<
   const events = await activeEventsOf(db, sessionOf(request).organizationId)
   const latest = latestSale(events)
   if (wish.eventId === undefined && latest === undefined) return undefined
-  return { events, ...picked(wish.eventId === undefined ? latest : named(events, wish), wish) }
+  const named = events.find(({ eventId }) => eventId === wish.eventId)
+  return { events, ...picked(wish.eventId === undefined ? latest : named, wish) }
 }
 
 /**
@@ -54,7 +55,7 @@ export async function pickDay(db: Postgres, request: FastifyRequest): Promise<Pi
   const found =
     wish.eventId === undefined
       ? await pickOfAll(db, request)
-      : picked(named(await eventsOf(db, sessionOf(request).organizationId), wish), wish)
+      : picked((await readEventsOf(db, sessionOf(request).organizationId, wish.eventId))[0], wish)
   const { day = found?.dayId, area } = wish
   if (found === undefined || found.dayId !== day || found.areaId !== (area || undefined)) throw notFound()
   return found
@@ -67,9 +68,6 @@ function wishOf({ query }: FastifyRequest): Wish {
   if (!read.success) throw notFound()
   return read.data
 }
-
-const named = <Of extends ListedEvent>(events: Of[], wish: Wish): Of | undefined =>
-  events.find(({ eventId }) => eventId === wish.eventId)
 
 function picked<Of extends ListedEvent>(event: Of | undefined, { day, area }: Wish): Picked<Of> {
   if (event === undefined) throw notFound()

@@ -1,12 +1,11 @@
 import { offsetIn } from '@tally/contract'
-import { type ListedEvent, resolveDay } from '@tally/figures'
+import { type ListedEvent, readEventsOf, resolveDay } from '@tally/figures'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { parseOr400, rowNumber } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
-import { eventsOf } from '../keys/events.ts'
 import type { Showing, Streams } from '../live/stream.ts'
 import { giveScreenCookie, readCookie } from '../signIn/cookies.ts'
 import { type Html, html } from '../views/html.ts'
@@ -75,8 +74,7 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
     const screen = token === undefined ? undefined : await findScreen(db, token)
     // The numbers of links begin again in a database that was restored.
     if (screen?.screenId !== screenId) return undefined
-    const events = await eventsOf(db, screen.organizationId)
-    const event = events.find(({ eventId }) => eventId === screen.eventId)
+    const [event] = await readEventsOf(db, screen.organizationId, screen.eventId)
     return event && { screen, event, dayId: resolveDay(event.days)?.dayId }
   }
 }

@@ -2,7 +2,7 @@ import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
-import { newVisitor, useFixture } from '../test/fixture.ts'
+import { newEvent, newVisitor, useFixture } from '../test/fixture.ts'
 import { readFigures } from '../test/readFigures.ts'
 import { link30Days, openLink } from '../test/screenLink.ts'
 
@@ -14,7 +14,11 @@ beforeAll(async () => {
 const withScreen = (wanted?: Record<string, string>) => openLink(fixture, wanted)
 
 test('a link shows the live screen of its event', async () => {
-  const { screen, link, page } = await withScreen()
+  const { screen, link, page, organizationId } = await withScreen()
+  // Reading it would fail.
+  const unreadable = { document: '[]' }
+  const other = await newEvent(fixture, organizationId)
+  await fixture.db.updateTable('events').set(unreadable).where('event_id', '=', other).execute()
   const { statusCode, body } = await screen.get(page)
   expect(statusCode).toBe(200)
   expect(body).toContain('Sagra del Pesce')
