@@ -15,6 +15,8 @@ export const takingsCells = ({
 /** A payment method to a person: some tills name none. */
 export const paymentName = (paymentMethod: string): string => paymentMethod || 'Not named'
 
+export const unlistedName = 'Orders of days that the event does not list (in no sum)'
+
 /** Numbers and amounts of an item. */
 export const itemCells = ({ quantity, refundedQuantity, revenue, refundedRevenue }: TopItem): Cell[] => [
   count(quantity),

@@ -179,6 +179,31 @@ test('all days of a festival have one sheet, and files that add up to those of i
   expect(live).toContain('>Settle the day, all areas<')
 })
 
+test('orders of days that the event does not list have a line with all days, and are in no sum', async () => {
+  const unlisted = { dayId: 17, totalAmount: 5 }
+  const of = await withOrders([{}, unlisted, { ...unlisted, areaId: 2 }, { ...unlisted, status: 'Pending' }])
+  const rows = cellsOf((await visitor.get(`/live/days.csv?${of}`)).body)
+  expect([rows[1]?.at(-1), rows[3], rows.at(-1)?.at(-1)]).toEqual([
+    '17.00',
+    ['unlisted days', '', '2', '', '', '', '', '10.00'],
+    '17.00',
+  ])
+  const name = 'Orders of days that the event does not list (in no sum)'
+  expect((await visitor.get(`/live/days?${of}`, { 'accept-language': 'en-GB' })).body).toContain(
+    `<th scope="row">${name}</th><td class="number">2</td><td class="number">€10.00</td>`,
+  )
+  const { sheets } = await readXlsx((await visitor.get(`/live/days-sheet.xlsx?${of}`)).rawPayload)
+  expect(sheets[0]?.rows.find(([head]) => head === name)?.slice(0, 6)).toEqual([
+    name,
+    2,
+    null,
+    null,
+    null,
+    10,
+  ])
+  expect((await visitor.get(`/live/day.csv?${of}`)).body).not.toContain('unlisted')
+})
+
 const cup = { menuItemId: 70, itemName: 'Cup deposit', unitPrice: 2 }
 /** A burger with its cup, four cups that come back, and at the till next door one that is a price below zero. */
 const cups = [

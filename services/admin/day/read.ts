@@ -1,5 +1,5 @@
 import type { EventDay, EventId, KpisAnswer } from '@tally/contract'
-import { type StoredEvent, topItems } from '@tally/figures'
+import { readUnlisted, type StoredEvent, topItems } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
 import { type Needs, readFromPostgres } from '@tally/views'
 import { type DayRead, dayOf, documentOf } from '../live/day.ts'
@@ -39,10 +39,12 @@ export async function readSettled(
   const read = await readFromPostgres(db, topics, eventId, [needs])
   const days = read === undefined ? [] : daysOf(read.head.event)
   if (read === undefined || days.length === 0) return undefined
-  return settle(dayOf(read), dayId === undefined ? undefined : days[0])
+  if (dayId !== undefined) return settle(dayOf(read), days[0], undefined)
+  const unlisted = await readUnlisted(db, read.head.event)
+  return settle(dayOf(read), undefined, unlisted.orders === 0 ? undefined : unlisted)
 }
 
-function settle(read: DayRead, day: EventDay | undefined): Settled {
+function settle(read: DayRead, day: EventDay | undefined, unlisted: Settled['unlisted']): Settled {
   const { event, asOfMs } = read
   const days = day === undefined ? event.days : [day]
   const kpisOf = ({ dayId }: EventDay) => documentOf(read, 'kpis', { dayId })
@@ -59,6 +61,7 @@ function settle(read: DayRead, day: EventDay | undefined): Settled {
     periods: day === undefined ? dayPeriods(event, kpisOf) : hourPeriods(read, day),
     ...listed,
     items: itemSums([...listed.sold, ...listed.returned]),
+    unlisted,
   }
 }
 

@@ -17,10 +17,10 @@ export const figureColumns: Column[] = [
 
 /**
  * The figures of a day, a row each: the day, its hours as the evening ran, its payment methods, its items, and the sums
- * of these up to the takings. Of all days, the festival and its days.
+ * of these up to the takings. Of all days, the festival and its days, and what no listed day has.
  */
 export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
-  const { event, day, kpis, all, payments, periods, sold, returned, items } = settled
+  const { event, day, kpis, all, payments, periods, sold, returned, items, unlisted } = settled
   const whole = [
     count(kpis.totalOrders),
     count(kpis.totalItemsSold),
@@ -30,6 +30,8 @@ export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
   yield [day === undefined ? 'festival' : 'day', dayName(event, day?.dayId) ?? event.name, ...whole]
   for (const { name, orders, takings } of periods)
     yield [day === undefined ? 'day' : 'hour', name, count(orders), '', '', '', '', moneyCell(takings)]
+  if (unlisted)
+    yield ['unlisted days', '', count(unlisted.orders), '', '', '', '', moneyCell(unlisted.takings)]
   for (const payment of payments)
     yield ['payment method', payment.paymentMethod, count(payment.orders), '', '', ...takingsCells(payment)]
   for (const item of [...sold, ...returned]) yield ['item', item.itemName, '', ...itemCells(item)]

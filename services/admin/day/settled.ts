@@ -45,6 +45,8 @@ export type Settled = {
   /** Most money given back first (partReturned). */
   returned: TopItem[]
   items: SettledItem
+  /** Of days that the event does not list: added to nothing. Undefined for one day, and if there are none. */
+  unlisted: { orders: number; takings: number } | undefined
 }
 
 /** Of items: `total` less `refunded` are their takings. */

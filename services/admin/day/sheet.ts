@@ -1,6 +1,6 @@
 import { offsetIn, type TopItem } from '@tally/contract'
 import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
-import { itemCells, paymentName, takingsCells } from './cells.ts'
+import { itemCells, paymentName, takingsCells, unlistedName } from './cells.ts'
 import { dayName } from './links.ts'
 import { closingOf, periodSums, type Settled } from './settled.ts'
 
@@ -17,7 +17,7 @@ export const sheetColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
 
 /** The end-of-day sheet as a person reads it: the parts of the page in its order, each under its name. */
 export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
-  const { event, day, asOfMs, kpis, all, payments, periods, sold, returned } = settled
+  const { event, day, asOfMs, kpis, all, payments, periods, sold, returned, unlisted } = settled
   const upTo = asOfMs === null ? '' : time(asOfMs + offsetIn(event.timeZone)(asOfMs))
   const name = dayName(event, day?.dayId) ?? 'All days'
   yield [name, count(kpis.totalOrders), count(all.refundedOrders), ...takingsCells(all), upTo]
@@ -25,6 +25,7 @@ export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
   for (const { name, orders, takings } of periods) yield [name, count(orders), '', '', '', moneyCell(takings)]
   const sums = periodSums(periods)
   yield ['Sum', count(sums.orders), '', '', '', moneyCell(sums.takings)]
+  if (unlisted) yield [unlistedName, count(unlisted.orders), '', '', '', moneyCell(unlisted.takings)]
   yield* part('By payment method')
   for (const payment of [...payments, { paymentMethod: 'Sum', ...all }])
     yield [
