@@ -41,7 +41,7 @@ test('a database of an earlier Tally passes to an owner who is not a superuser, 
   await runRoles()
   await runRoles()
   expect(await ownedBySuperuser()).toEqual([])
-  const db = openPostgres(ownerUrl, { name: 'test', max: 1, statementTimeoutMs: 30_000, onError: () => {} })
+  const db = openPostgres(ownerUrl, { name: 'test', max: 2, statementTimeoutMs: 30_000, onError: () => {} })
   try {
     const { rows } = await sql<{ isSuper: boolean; sees: boolean }>`
 select rolsuper or rolcreaterole or rolcreatedb as "isSuper", pg_has_role(current_user, 'pg_execute_server_program', 'usage') as sees

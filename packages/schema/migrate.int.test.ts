@@ -15,12 +15,41 @@ const openForMigrate = (url: string, name: string, lockTimeoutMs = 0) =>
   openPostgres(url, { name, max: 2, statementTimeoutMs: 30_000, lockTimeoutMs, onError: () => {} })
 
 test('concurrent migrations create the schema once', async () => {
-  const others = Array.from({ length: 4 }, (_, i) => openForMigrate(database.url, `migrate-${i}`))
-  const ran = await Promise.all(others.map(db => migrate(db)))
-  await Promise.all(others.map(db => db.destroy()))
+  const ran = await migrateAtOnce(database.url)
   expect(ran.filter(names => names.length > 0)).toHaveLength(1)
-  await checkSchema(database.db)
 })
+
+test('concurrent upgrades run each migration once, and none ends before the schema has this version', async () => {
+  const old = await databaseBefore('0017')
+  const ran = await migrateAtOnce(old.url)
+  expect(ran.flat().toSorted()).toEqual(expansions.filter(name => name >= '0017'))
+  await old.drop()
+})
+
+/** Four runs at once, each of which finds the schema of this version when it ends; returns what each ran. */
+function migrateAtOnce(url: string): Promise<string[][]> {
+  const run = async (number: number) => {
+    const db = openForMigrate(url, `migrate-${number}`)
+    try {
+      const ran = await migrate(db)
+      await checkSchema(db)
+      return ran
+    } finally {
+      await db.destroy()
+    }
+  }
+  return Promise.all([1, 2, 3, 4].map(run))
+}
+
+/** A database with the migrations whose names come before this one. */
+async function databaseBefore(first: string) {
+  const old = await freshDatabase({ migrated: false })
+  const older = Object.entries(migrations).filter(([name]) => name < first)
+  const provider = { getMigrations: async () => Object.fromEntries(older) }
+  await new Migrator({ db: old.db, provider }).migrateToLatest()
+  return old
+}
+const expansions = Object.keys(migrations).filter(name => !isContract(name))
 
 test.for(counterNames)('the table of the %s counters has exactly the declared columns', async name => {
   const counter: Counter = counters[name]
@@ -79,10 +108,7 @@ where not granted and datname = current_database()`.execute(tx)
 })
 
 test('while an upgrade waits for the lock of one table, batches have those of its earlier migrations', async () => {
-  const old = await freshDatabase({ migrated: false })
-  const older = Object.entries(migrations).filter(([name]) => name < '0017')
-  const provider = { getMigrations: async () => Object.fromEntries(older) }
-  await new Migrator({ db: old.db, provider }).migrateToLatest()
+  const old = await databaseBefore('0017')
   const db = openForMigrate(old.url, 'migrate', 20_000)
   let migrating: Promise<string[]> | undefined
   await old.db.transaction().execute(async tx => {
@@ -99,7 +125,6 @@ where not granted and relation = 'screen_links'::regclass and mode = 'AccessExcl
     const { rows } = await sql`select redis_bytes from event_heads for update`.execute(tx)
     expect(rows).toEqual([])
   })
-  const expansions = Object.keys(migrations).filter(name => !isContract(name))
   expect(await migrating).toEqual(expansions.filter(name => name >= '0017'))
   await db.destroy()
   await old.drop()
@@ -107,14 +132,13 @@ where not granted and relation = 'screen_links'::regclass and mode = 'AccessExcl
 
 const laterNames = async (...names: string[]) => {
   for (const name of names)
-    await sql`insert into kysely_migration (name, timestamp) values (${name}, 'now')`.execute(database.db)
+    await sql`insert into kysely_migration (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(
+      database.db,
+    )
 }
 
 test('a database of a version before 0.2.0 goes through 0.2.0', async () => {
-  const old = await freshDatabase({ migrated: false })
-  const older = Object.entries(migrations).filter(([name]) => name < '0014')
-  const provider = { getMigrations: async () => Object.fromEntries(older) }
-  await new Migrator({ db: old.db, provider }).migrateToLatest()
+  const old = await databaseBefore('0014')
   await expect(migrate(old.db)).rejects.toThrow('run `tally migrate` of 0.2.0 first')
   await old.drop()
 })

@@ -32,13 +32,14 @@ const inBaseline = [
   '0015-quiet-events',
 ]
 const baselineName = '0016-column-statistics'
+const doesNothing: Migration = { up: async () => undefined }
 
 /**
  * The migrations in order; a migration that has been released is never changed. Those whose names contain `-contract-`
  * are contract steps, and all others only expand (schemaSteps.ts).
  */
 export const migrations: Record<string, Migration> = {
-  ...Object.fromEntries(inBaseline.map(name => [name, { up: async () => undefined }])),
+  ...Object.fromEntries(inBaseline.map(name => [name, doesNothing])),
   [baselineName]: baseline,
   '0017-refund-versions': refundVersions,
   '0020-event-sizes': eventSizes,
@@ -58,9 +59,10 @@ const lockAttempts = 200
 /**
  * Migrates the schema to this version, or, if a newer version has expanded it, does nothing; returns the names of the
  * migrations that ran. Without `contracts`, the schema is only expanded, so that processes of the previous version can
- * go on (planMigrations). Concurrent calls are safe: kysely holds a lock in Postgres during each step. Tries again if a
- * lock was not available in time: a table that waits for its lock holds up everyone else who needs it. `onRan` is
- * called with each name once it is committed, also if a later one fails. The roles of the services get their rights.
+ * go on (planMigrations). Concurrent calls are safe: kysely holds a lock in Postgres during each step, so that `db`
+ * needs two connections. Tries again if a lock was not available in time: a table that waits for its lock holds up
+ * everyone else who needs it. `onRan` is called with each name once it is committed, also if a later one fails. The
+ * roles of the services get their rights.
  */
 export async function migrate(
   db: Postgres,
@@ -90,10 +92,21 @@ export async function migrate(
  * Runs the next migrations, and returns their names; none if the schema has this version. While processes run, that is
  * one, committed by itself, so that none holds a table's lock while it waits for another's. All run at once on an empty
  * database, and if contract steps are among them: after a part of them, planMigrations could not tell that an upgrade
- * skips a version.
+ * skips a version. kysely asks for the migrations once it has its lock: a concurrent call runs none meanwhile.
  */
 async function migrateStep(db: Postgres, contracts: boolean): Promise<string[]> {
-  const applied = await appliedMigrations(db)
+  const getMigrations = async () => {
+    const applied = await appliedMigrations(db)
+    const step = await nextStep(db, applied, contracts)
+    return Object.fromEntries([...applied, ...step].map(name => [name, migrations[name] ?? doesNothing]))
+  }
+  const migrator = new Migrator({ db, provider: { getMigrations } })
+  const { error, results = [] } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+  return results.map(({ migrationName }) => migrationName)
+}
+
+async function nextStep(db: Postgres, applied: string[], contracts: boolean): Promise<string[]> {
   if (applied.length > 0 && !applied.includes(baselineName))
     throw new SchemaError(
       'the Postgres schema is of a version before 0.2.0: run `tally migrate` of 0.2.0 first',
@@ -103,13 +116,7 @@ async function migrateStep(db: Postgres, contracts: boolean): Promise<string[]> 
     return []
   }
   const planned = planMigrations(names, applied, { contracts })
-  const step = applied.length === 0 || planned.some(isContract) ? planned : planned.slice(0, 1)
-  const wanted = new Set([...applied, ...step])
-  const chosen = Object.fromEntries(Object.entries(migrations).filter(([name]) => wanted.has(name)))
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => chosen } })
-  const { error, results = [] } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
-  return results.map(({ migrationName }) => migrationName)
+  return applied.length === 0 || planned.some(isContract) ? planned : planned.slice(0, 1)
 }
 
 /** The contract steps of this version that have not run (docs/operations.md, Upgrades). */
