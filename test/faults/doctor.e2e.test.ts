@@ -4,6 +4,7 @@ import { type Checked, examine } from '@tally/repair'
 import { type Environment, type LogLine, runTally, startProcess } from '@tally/testkit/processes/process'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { hasWrongClocks, wrongClock } from '../chaos/system/clock.ts'
 import type { Break } from './breaks/break.ts'
@@ -82,6 +83,22 @@ test.each([...settingsBreaks, ...kafkaBreaks, ...postgresBreaks, ...redisBreaks]
     for (const { state, mend } of lines) expect(mend !== undefined).toBe(state === 'fail' || state === 'warn')
   },
 )
+
+test('a standby whose state the role may not see is not taken for one that is missing', async () => {
+  const { db, pair, tally } = installation
+  await sql`create role unprivileged login password 'hidden'`.execute(db)
+  steps.push(() => sql`drop role unprivileged`.execute(db))
+  steps.push(() => pair.setSynchronous(false))
+  await pair.setSynchronous(true)
+  const login = { username: 'unprivileged', password: 'hidden' }
+  const lines = await doctor({
+    DATABASE_URL: Object.assign(new URL(tally.settings.DATABASE_URL ?? ''), login).href,
+  })
+  expect(lines.find(({ check }) => check === 'replication')).toMatchObject({
+    state: 'ok',
+    found: expect.stringContaining('only a member of pg_monitor sees its lag'),
+  })
+})
 
 test('a Redis Cluster is named by the address of one node', async () => {
   const REDIS_URL = await clusterWith(installation, step => void steps.push(step))

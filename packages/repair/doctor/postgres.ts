@@ -148,11 +148,12 @@ order by n_dead_tup desc`.execute(db)
 const maxLagBytes = 64 * 1024 ** 2
 const maxLagMs = 30_000
 
-type Standby = { name: string; bytes: number; lagMs: number; isSynchronous: boolean }
+/** Without the role pg_monitor, `isSynchronous` is null and the lag 0. */
+type Standby = { name: string; bytes: number; lagMs: number; isSynchronous: boolean | null }
 
 /**
  * Whether all standbys that Postgres knows of follow. It knows one that is gone by its replication slot, or by
- * `synchronous_standby_names`. Without the role pg_monitor, their lag is not visible.
+ * `synchronous_standby_names`.
  */
 export async function checkReplication({ db }: PostgresDeps): Promise<DoctorFinding> {
   const { rows: standbys } = await sql<Standby>`
@@ -174,7 +175,7 @@ select current_setting('synchronous_standby_names') as synchronous`.execute(db)
 }
 
 function judge(standbys: Standby[], unusedSlots: string[], synchronous: string): DoctorFinding {
-  if (synchronous !== '' && !standbys.some(({ isSynchronous }) => isSynchronous))
+  if (synchronous !== '' && standbys.every(({ isSynchronous }) => isSynchronous === false))
     return fail(
       `commits wait for a synchronous standby, and none is connected (${synchronous})`,
       'start the standby, or correct synchronous_standby_names',
@@ -190,12 +191,13 @@ function judge(standbys: Standby[], unusedSlots: string[], synchronous: string):
       `standby ${behind.name} is ${lagOf(behind)} behind`,
       'look at its log, disk and network, and for queries on it that hold up its replay',
     )
-  return ok(
-    standbys.length === 0
-      ? 'no standby'
-      : standbys.map(standby => `${standby.name} is ${lagOf(standby)} behind`).join(', '),
-  )
+  return ok(standbys.length === 0 ? 'no standby' : standbys.map(stateOf).join(', '))
 }
+
+const stateOf = (standby: Standby): string =>
+  standby.isSynchronous === null
+    ? `${standby.name} is connected, and only a member of pg_monitor sees its lag`
+    : `${standby.name} is ${lagOf(standby)} behind`
 
 const lagOf = ({ bytes, lagMs }: Standby): string =>
   `${(bytes / 1024 ** 2).toFixed(1)} MiB and ${(lagMs / 1_000).toFixed(1)} s`
