@@ -59,7 +59,7 @@ type OrganizationSize = { organizationId: string | null; rows: number; redisByte
 
 /**
  * The largest organizations: at most `limit` that have this many rows or bytes at least. 10 bytes in Redis count as a
- * row, as in the thresholds of the alert.
+ * row, as in the thresholds of the alert. A removed event may have been measured before its rows were deleted.
  */
 export async function readLargestOrganizations(
   db: Kysely<Database>,
@@ -69,6 +69,7 @@ export async function readLargestOrganizations(
 select event.organization_id as "organizationId", sum(head.counted_rows)::bigint as rows,
   sum(head.redis_bytes)::bigint as "redisBytes"
 from event_heads as head left join events as event using (event_id)
+where not head.is_removed
 group by event.organization_id
 having sum(head.counted_rows) >= ${rows} or sum(head.redis_bytes) >= ${redisBytes}
 order by greatest(sum(head.redis_bytes) / 10, sum(head.counted_rows)) desc

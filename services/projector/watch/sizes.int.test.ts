@@ -71,4 +71,8 @@ test('the large organizations are measured, and events without a record; the oth
     ]),
   })
   expect(await measured(harness, [])).toEqual({ rows: new Map(), bytes: new Map() })
+
+  // `tally events remove` deletes the rows later, at the same revision.
+  await sql`update event_heads set is_removed = true where event_id = ${unknown}`.execute(harness.db)
+  expect((await measured(harness)).rows).toEqual(new Map([[organizationId, 100_000]]))
 })
