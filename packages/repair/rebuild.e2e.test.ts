@@ -8,6 +8,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { openShadow, shadowSchema } from './fromKafka/shadow.ts'
 import { asOnlyRebuild } from './rebuild/run.ts'
 import { aBusyFestival, damage, expectClean, rebuildAll } from './test/damage.ts'
 import { keepAsking, keepSending } from './test/stream.ts'
@@ -104,10 +105,13 @@ test('a rebuild that was killed compares again what it had done, and repairs wha
   })
   const { eventId } = first
   await damage(tally, `update daily_counters set sales_cents = sales_cents + 1 where event_id = '${eventId}'`)
+  await openShadow(tally.database.db, 'tally', async () => true)
 
   const { stdout, stderr } = await rebuildAll(tally)
   expect(stderr).toMatch(/continuing an interrupted run/)
   expect(stdout).toMatch(/, 1 of them wrong in Postgres; all agree now/)
+  const shadow = sql`select from pg_namespace where nspname = ${shadowSchema}`
+  expect((await shadow.execute(tally.database.db)).rows).toEqual([])
   await expectClean(tally)
 }, 600_000)
 

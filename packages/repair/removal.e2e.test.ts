@@ -11,7 +11,7 @@ import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { eventTables } from './fromKafka/shadow.ts'
+import { eventTables, openShadow, shadowSchema } from './fromKafka/shadow.ts'
 import { chooseByIds, removeEvents } from './removeEvents.ts'
 import { aBusyFestival, damage, expectClean, keysOf, rebuildAll } from './test/damage.ts'
 import { keepSending } from './test/stream.ts'
@@ -123,11 +123,14 @@ test('a removal that was killed is completed by the next one', async () => {
   expect(await rowsOf(festival)).not.toEqual(noRows)
   await expectClean(tally)
 
+  await openShadow(tally.database.db, 'tally', async () => true)
   const again = await remove('--older-than', '999y', '--yes')
   expect(again).toMatchObject({
     code: 0,
     stderr: 'an interrupted run has left rows of 1 removed event: they are deleted too\n',
   })
+  const shadow = sql`select from pg_namespace where nspname = ${shadowSchema}`
+  expect((await shadow.execute(tally.database.db)).rows).toEqual([])
   await expectGone(festival, token)
   expect(await remove(festival.eventId, '--yes')).toEqual({
     code: 0,

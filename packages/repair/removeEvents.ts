@@ -15,7 +15,7 @@ import type { Postgres, Tx } from '@tally/platform'
 import { publishOrganizations } from '@tally/publication'
 import { sql } from 'kysely'
 import type { RepairDeps } from './deps.ts'
-import { eventTables } from './fromKafka/shadow.ts'
+import { dropShadow, eventTables } from './fromKafka/shadow.ts'
 import { publishWhole } from './rebuild/publishWhole.ts'
 import { asOnlyRebuild, lockPartition, noteRevision } from './rebuild/run.ts'
 
@@ -47,6 +47,7 @@ export function removeEvents(
 ): Promise<void> {
   const { onProgress = () => {} } = options
   return asOnlyRebuild(deps.db, async locked => {
+    await dropShadow(locked)
     const all = events.reduce((sum, { orders }) => sum + orders, 0)
     let done = 0
     const clear = async ({ eventId, organizationId }: RemovedEvent): Promise<void> => {

@@ -18,4 +18,6 @@ test('an interrupted run is continued, unless a log is another one or an older v
   const replaced = await openShadow(db, 'tally', async () => true)
   expect(replaced.continued).toBe(false)
   expect(await openShadow(db, 'tally', async () => true)).toEqual({ ...replaced, continued: true })
+  const runs = await db.selectFrom('rebuilds').select('rebuild_id').execute()
+  expect(runs.map(({ rebuild_id }) => rebuild_id)).toEqual([replaced.id])
 })

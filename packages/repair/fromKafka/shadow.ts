@@ -40,7 +40,7 @@ export async function openShadow(
   const mayContinue = found?.topicPrefix === topicPrefix && found.young && (await isWhole(db))
   if (mayContinue && (await isSameLog())) return { id: found.id, continued: true }
   const id = await db.transaction().execute(async tx => {
-    await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(tx)
+    await dropShadow(tx)
     await sql`create schema ${sql.id(shadowSchema)}`.execute(tx)
     for (const table of shadowTables) {
       const [shadow, live] = [sql.id(shadowSchema, table), sql.id(table)]
@@ -57,8 +57,15 @@ create table ${sql.id(shadowSchema, 'run')} (rebuild_id integer not null, topic_
   return { id, continued: false }
 }
 
+/** Drops what an interrupted run has left, which `tally events remove` would not empty, and forgets the run. */
+export async function dropShadow(db: Postgres): Promise<void> {
+  const found = await findShadow(db)
+  if (found !== undefined) await sql`delete from rebuilds where rebuild_id = ${found.id}`.execute(db)
+  await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(db)
+}
+
 /** The run that the schema belongs to, if there is one. */
-export async function findShadow(
+async function findShadow(
   db: Postgres,
 ): Promise<{ id: number; topicPrefix: string; young: boolean } | undefined> {
   const { rows: there } = await sql<{ found: boolean }>`

@@ -12,7 +12,7 @@ import {
 import { nextRevision } from '@tally/offsets'
 import { inSnapshot, type Postgres, type Tx } from '@tally/platform'
 import type { RepairDeps } from '../deps.ts'
-import { findShadow } from '../fromKafka/shadow.ts'
+import { dropShadow } from '../fromKafka/shadow.ts'
 import { agrees, correction, type Difference, type Recount, recount } from '../recount.ts'
 import { countEvents, eventIds, organizationIds } from '../verify/known.ts'
 import { verifyEvent } from '../verify/verify.ts'
@@ -39,7 +39,8 @@ export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebu
   return asOnlyRebuild(deps.db, async locked => {
     const { topics, onContinued = () => {}, onProgress = () => {} } = options
     const writing: RebuildDeps = { ...deps, locked, eventsTopic: topics.events }
-    const run = await beginRun(locked, (await findShadow(locked))?.id)
+    await dropShadow(locked)
+    const run = await beginRun(locked)
     const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
     if (run.continued) onContinued(all - left)
 

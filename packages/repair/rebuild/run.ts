@@ -42,12 +42,12 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
 /** A run of `tally rebuild`; `behind` is the last event that is done, or null at the beginning. */
 type Run = { id: number; behind: EventId | null; continued: boolean }
 
-/** Continues a run that was interrupted within a day, unless it is that of `--from-kafka`; otherwise begins one. */
-export async function beginRun(db: Postgres, fromKafka: number | undefined): Promise<Run> {
+/** Continues a run that was interrupted within a day; otherwise begins one. */
+export async function beginRun(db: Postgres): Promise<Run> {
   const { rows } = await sql<{ id: number; behind: EventId | null }>`
 select rebuild_id as id, last_event_id as behind
 from rebuilds
-where finished_at is null and started_at > now() - interval '1 day' and rebuild_id is distinct from ${fromKafka ?? null}::int
+where finished_at is null and started_at > now() - interval '1 day'
 order by rebuild_id desc
 limit 1`.execute(db)
   const [found] = rows
