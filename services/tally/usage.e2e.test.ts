@@ -60,6 +60,7 @@ test.each([
   [['--bogus'], "unknown option '--bogus'"],
   [['migrate', 'x'], "too many arguments for 'migrate'. Expected 0 arguments but got 1: x."],
   [['topics', 'create', '--partitions', '0'], '--partitions takes a whole number from 1 to 10000, got "0"'],
+  [['rebuild', '--yes'], 'rebuild takes --yes only with --from-kafka'],
   [['feed', '--rate', 'x'], '--rate takes a number from 0 to 1000000, got "x"'],
   [['feed', '--json'], '--json goes with --list-organizations: leave it out'],
   [['contract', 'schemas', 'x'], 'TYPE takes one of organizations, events, orders, refunds, got "x"'],

@@ -90,7 +90,8 @@ function requireCounts(found: Map<string, number>, wanted: Map<string, number>):
   const list = differing.map(([topic, count]) => `${topic} has ${count}, wanted ${wanted.get(topic)}`)
   throw new PartitionCountError(
     `existing topics have another number of partitions: ${list.join('; ')}. ` +
-      'Give --partitions the number that is there, or use another TOPIC_PREFIX.',
+      'Give --partitions the number that events, orders and refunds have; of the other topics, Tally wants 1. ' +
+      'Or use another TOPIC_PREFIX.',
   )
 }
 

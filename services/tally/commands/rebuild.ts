@@ -1,5 +1,6 @@
 import type { Postgres, Settings } from '@tally/platform'
 import type { Command } from 'commander'
+import { UsageError } from '../failure.ts'
 import { openCommand, withKafka, withRevisions } from '../open.ts'
 import { counted, print, remark } from '../output.ts'
 
@@ -10,6 +11,7 @@ export function addRebuild(program: Command): void {
     .option('--from-kafka', 'read the topics again from the start, and rebuild orders and refunds too')
     .option('--yes', 'with --from-kafka: remove what the topics no longer hold')
     .action(async ({ fromKafka, yes = false }: { fromKafka?: true; yes?: boolean }) => {
+      if (yes && !fromKafka) throw new UsageError('rebuild takes --yes only with --from-kafka')
       const { settings, logger } = await openCommand()
       if (fromKafka) await withKafka(settings, logger, kafka => rebuildFromTopics(settings, kafka, yes))
       else await rebuildFromOrders(settings)

@@ -52,7 +52,7 @@ test('missing topics are created, existing ones stay, and another number of part
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      /^tally: existing topics have another number of partitions: .* Give --partitions/,
+      /^tally: existing topics have another number of partitions: .* Give --partitions the number that events, orders and refunds have; of the other/,
     ),
   })
 })
