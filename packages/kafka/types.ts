@@ -52,7 +52,8 @@ export type RecordBatch = {
   topicId?: string
   from: number
   next: number
-  highWatermark: number
+  /** What a reader can read ends here: records of open transactions, and those behind them, do not count. */
+  lastStableOffset: number
   records: KafkaRecord[]
 }
 

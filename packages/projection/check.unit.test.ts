@@ -17,7 +17,7 @@ const record = (value: unknown, key: Buffer | string | null = eventKey): KafkaRe
 
 function check(one: KafkaRecord, { type = 'orders' as RecordType, partition = 0, partitions = 0 } = {}) {
   const { check, counts } = createCheck()
-  const batch = { topic: 'orders', partition, from: 7, next: 8, highWatermark: 8, records: [one] }
+  const batch = { topic: 'orders', partition, from: 7, next: 8, lastStableOffset: 8, records: [one] }
   const findings = check(type, batch, partitions === 0 ? undefined : partitions)
   return { findings, counts }
 }
@@ -114,7 +114,7 @@ const batch = (...values: object[]) => ({
   partition: 0,
   from: 7,
   next: 7 + values.length,
-  highWatermark: 7 + values.length,
+  lastStableOffset: 7 + values.length,
   records: values.map((value, index) => ({ ...record(value), offset: 7 + index })),
 })
 

@@ -7,7 +7,7 @@ const batchOf = (offsets: number[], from: number, next: number, bytes = 0): Reco
   partition: 0,
   from,
   next,
-  highWatermark: next,
+  lastStableOffset: next,
   records: offsets.map(offset => ({
     offset,
     timestampMs: 0,

@@ -169,7 +169,7 @@ function onBatch(deps: OnBatchDeps) {
     asOf.applied(slice, next)
     if (isForeign) warnForeign(slice)
     if (effects === undefined) return
-    const isBehind = slice.highWatermark - next >= behind
+    const isBehind = slice.lastStableOffset - next >= behind
     publisher.add(slice, effects, { isBehind })
     // The watch counts and repeats a flush that fails.
     if (!isBehind) void publisher.flush().catch(() => undefined)

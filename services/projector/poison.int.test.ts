@@ -134,7 +134,7 @@ test('the log of an internal error names the record and the place in the code, n
     throw new Error('cannot read Ada Lovelace')
   }
   const records = [{ offset: 7, timestampMs: 0, key: null, value: secret, headers: {} }]
-  const batch = { topic: 't', partition: 1, from: 7, next: 8, highWatermark: 8, records }
+  const batch = { topic: 't', partition: 1, from: 7, next: 8, lastStableOffset: 8, records }
   const { rejected } = judgeBatch('orders', batch, {
     onInternal: (at, thrown) => logInternal(logger, at, thrown),
   })

@@ -16,6 +16,7 @@ export class FetchedBatch {
   /** The requested offset. */
   readonly from: number
   readonly highWatermark: number
+  readonly lastStableOffset: number
   readonly bytes: Buffer
   readonly abortedTransactions: AbortedTransaction[]
   readonly entries: Entry[] = []
@@ -29,6 +30,7 @@ export class FetchedBatch {
     this.topicId = answered.topicId
     this.from = from
     this.highWatermark = answered.highWatermark
+    this.lastStableOffset = answered.lastStableOffset
     this.abortedTransactions = answered.abortedTransactions
     this.bytes = answered.messages
     try {

@@ -146,14 +146,14 @@ class RecordsPart {
 
   /** The records so far as a batch; the next part begins behind it. */
   take(): RecordBatch {
-    const { topic, partition, topicId, highWatermark } = this.#of
+    const { topic, partition, topicId, lastStableOffset } = this.#of
     const batch = {
       topic,
       partition,
       ...(topicId !== undefined && { topicId }),
       from: this.#from,
       next: this.#next,
-      highWatermark,
+      lastStableOffset,
       records: this.#records,
     }
     this.#from = this.#next

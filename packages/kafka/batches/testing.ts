@@ -54,7 +54,7 @@ export function fetchOf(
   from = 0,
   abortedTransactions: AbortedTransaction[] = [],
 ): FetchedBatch {
-  const of = { topic: 't', partition: 0, highWatermark: 1_000_000 }
+  const of = { topic: 't', partition: 0, highWatermark: 1_000_000, lastStableOffset: 1_000_000 }
   return new FetchedBatch({ ...of, abortedTransactions, messages: bytes }, from)
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  beginTransaction,
   connectForTest,
   logOf,
   newTopic,
@@ -18,9 +19,19 @@ test('a group that has committed nothing reads from the first record', async () 
   const { connection, topic } = await logOf(['a', 'b'])
   const { records, batches, consumer } = await readForTest(connection, { topics: [topic] })
   await until('both are read', () => records.length === 2)
-  expect(batches[0]).toMatchObject({ topic, partition: 0, from: 0, highWatermark: 2 })
+  expect(batches[0]).toMatchObject({ topic, partition: 0, from: 0, lastStableOffset: 2 })
   expect(consumer.state()).toMatchObject({ joined: true, assignment: new Map([[topic, [0]]]) })
   expect(consumer.state().lastError).toBeUndefined()
+})
+
+test('what a reader can read ends before an open transaction', async () => {
+  const { connection, topic } = await logOf(['a'])
+  const transaction = await beginTransaction(connection)
+  await transaction.send({ topic, messages: [{ key: null, value: 'open' }] })
+  const { batches } = await readForTest(connection, { topics: [topic] })
+  await until('it is read', () => batches.length > 0)
+  expect(batches[0]).toMatchObject({ next: 1, lastStableOffset: 1 })
+  await transaction.abort()
 })
 
 test('a consumer that is stopped while it connects or joins leaves all partitions to the others', async () => {

@@ -29,8 +29,8 @@ test('onAssigned runs for one generation after the other, and where the last one
 })
 
 async function* batches(): AsyncGenerator<RecordBatch> {
-  yield { topic: 't', partition: 0, from: 0, next: 5, highWatermark: 10, records: [] }
-  yield { topic: 't', partition: 0, from: 5, next: 10, highWatermark: 10, records: [] }
+  yield { topic: 't', partition: 0, from: 0, next: 5, lastStableOffset: 10, records: [] }
+  yield { topic: 't', partition: 0, from: 5, next: 10, lastStableOffset: 10, records: [] }
 }
 
 function fetched(onBatch: ConsumeOptions['onBatch']) {

@@ -34,6 +34,7 @@ export type Answered = {
   /** Set if the partition was fetched by the id of its topic. */
   topicId?: string
   highWatermark: number
+  lastStableOffset: number
   abortedTransactions: AbortedTransaction[]
   messages: Buffer
 }
@@ -123,7 +124,7 @@ function decodePartition(from: Decoder, of: { topic: string; topicId?: string })
   const partition = from.readInt32()
   const errorCode = from.readInt16()
   const highWatermark = Number(from.readInt64())
-  from.readInt64() // last_stable_offset
+  const lastStableOffset = Number(from.readInt64())
   from.readInt64() // log_start_offset
   const abortedTransactions = from.readUVarIntArray(() => {
     const [producerId, firstOffset] = [String(from.readInt64()), String(from.readInt64())]
@@ -138,6 +139,7 @@ function decodePartition(from: Decoder, of: { topic: string; topicId?: string })
     partition,
     errorCode,
     highWatermark,
+    lastStableOffset,
     abortedTransactions: abortedTransactions ?? [],
     messages,
   }

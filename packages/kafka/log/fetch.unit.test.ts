@@ -34,7 +34,7 @@ test('without an identity, the request names the topic by its name, and any lead
 
 /** One partition of an answer: its error code, records (one byte more than their length first), tagged fields. */
 const answered = (number: string, errorCode: string, records = '01', tagged = '00'): string => `
-  ${number} ${errorCode} 000000000000012c 000000000000012c 0000000000000000
+  ${number} ${errorCode} 000000000000012c 0000000000000122 0000000000000000
   02 0000000000000007 0000000000000103 00
   ffffffff ${records} ${tagged}`
 const answer = (...partitions: string[]): Decoder =>
@@ -48,6 +48,7 @@ const common = {
   topic: 'orders',
   topicId,
   highWatermark: 300,
+  lastStableOffset: 290,
   abortedTransactions: [{ producerId: '7', firstOffset: '259' }],
 }
 

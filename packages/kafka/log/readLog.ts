@@ -69,7 +69,7 @@ async function* orDeleted(
   }
   if (!isEmpty) return
   const log = await logAfterDeletion(connection, { topic, partition }, from)
-  yield { topic, partition, from, next: log.start, highWatermark: log.end, records: [] }
+  yield { topic, partition, from, next: log.start, lastStableOffset: log.end, records: [] }
 }
 
 /** A moved leader or a broken connection heals; each attempt first asks for the current leader. */

@@ -60,5 +60,5 @@ export function batchOf(
     headers: {},
   }))
   const next = from + values.length
-  return { topic, partition, from, next, highWatermark: next, records }
+  return { topic, partition, from, next, lastStableOffset: next, records }
 }

@@ -58,7 +58,7 @@ async function checkFile(
     }
     const { record, partition = 0 } = read
     if (!isAsked(record)) continue
-    const batch = { topic: '', partition, from: 0, next: 1, highWatermark: 1, records: [record] }
+    const batch = { topic: '', partition, from: 0, next: 1, lastStableOffset: 1, records: [record] }
     const isPlaced = read.partition !== undefined && read.type !== 'organizations'
     const findings = check(read.type, batch, isPlaced ? partitions : undefined)
     await print({ line }, findings.map(withoutPlace))
