@@ -88,7 +88,7 @@ export function earliest(watermarks: (number | null)[]): number | null {
   )
 }
 
-/** Like readAsOf, of every shard that has all watermarks; `nowMs` is the database's clock, infinite without any shard. */
+/** Like readAsOf, of every shard that has all watermarks; `nowMs`: the database's clock, infinite without any shard. */
 export async function readAsOfByShard(
   db: Kysely<Database>,
   topics: string[],
