@@ -26,6 +26,13 @@ export {
 export * from './organizations.ts'
 export * from './refunds.ts'
 export * from './tables/reader.ts'
-export { amountColumns, columnOf, counterTables, keyColumns, type Write } from './tables/statement.ts'
+export {
+  amountColumns,
+  columnOf,
+  counterTables,
+  keyColumns,
+  TooMuchStoredError,
+  type Write,
+} from './tables/statement.ts'
 export { deleteEmptied, writeBatch } from './tables/writeBatch.ts'
 export * from './time.ts'

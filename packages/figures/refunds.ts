@@ -39,9 +39,9 @@ cross join lateral (
   offset 0
 ) as stored`.execute(tx)
   return new Map(
-    rows.map(row => [
+    rows.map((row, index) => [
       refundKey(row),
-      { ...row, lines: JSON.parse(readWithin(row.lines)) as Refund['lines'] },
+      { ...row, lines: JSON.parse(readWithin(row.lines, index, rows)) as Refund['lines'] },
     ]),
   )
 }

@@ -1,5 +1,6 @@
 import type { RecordType, Rejected } from '@tally/contract'
 import type { DeadLetters } from '@tally/dead-letters'
+import { TooMuchStoredError } from '@tally/figures'
 import { fingerprintOf, type KafkaRecord, type RecordBatch } from '@tally/kafka'
 import { type LockedOffset, lockOffsets, type ReachedOffset, storeOffsets } from '@tally/offsets'
 import { isFatal, isTransient, type Postgres, type Tx } from '@tally/platform'
@@ -152,8 +153,9 @@ function reachedBy(batch: RecordBatch, revision: number | undefined, isAdded: bo
 
 /**
  * Projects a batch, in one piece if nothing fails. If applying or writing it fails because of a record's content, the
- * batch is halved until the failing record is alone: that one is rejected as `internal`. Calls `done` after each piece.
- * Returns the offset to read next. Throws every other error.
+ * batch is halved until the failing record is alone: that one is rejected as `internal`. It is halved as well
+ * if a statement takes too long. Calls `done` after each piece. Returns the offset to read next. Throws every other
+ * error.
  */
 export async function projectPieces(
   deps: ProjectorDeps,
@@ -167,8 +169,10 @@ export async function projectPieces(
     return projected.next
   } catch (error) {
     const [record] = batch.records
-    if (record === undefined || !isOfRecord(error)) throw error
-    if (batch.records.length > 1) return projectHalves(deps, type, batch, done)
+    const isCut = batch.records.length > 1
+    if (record === undefined || !(isOfRecord(error) || (isCut && isTimeout(error)))) throw error
+    if (isCut)
+      return projectCut(error instanceof TooMuchStoredError ? error.pieces : 2, deps, type, batch, done)
     const { topic, partition } = batch
     const projected = await projectBatch(deps, type, batch, internal)
     deps.onInternal?.({ topic, partition, offset: record.offset }, error)
@@ -177,16 +181,20 @@ export async function projectPieces(
   }
 }
 
-async function projectHalves(
+async function projectCut(
+  pieces: number,
   ...[deps, type, batch, done]: Parameters<typeof projectPieces>
 ): Promise<number> {
   let next = batch.from
-  for (const half of slices(batch, { records: Math.ceil(batch.records.length / 2) })) {
-    next = await projectPieces(deps, type, half, done)
-    if (next !== half.next) break
+  for (const piece of slices(batch, { records: Math.ceil(batch.records.length / pieces) })) {
+    next = await projectPieces(deps, type, piece, done)
+    if (next !== piece.next) break
   }
   return next
 }
+
+/** The statement timeout: 10,000 refunds of stored orders of 1.8 MB reach 30 s each time, a few do not. */
+const isTimeout = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === '57014'
 
 /**
  * SQLSTATEs that the content of a row can cause (cardinality, data, constraint, program limit), and Node's codes of

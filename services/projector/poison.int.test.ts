@@ -69,16 +69,44 @@ test('records of large orders apply in pieces, and count as in one', async ({ ha
   await project(harness, batchOf(topics.orders, 0, orders(eventId, ...ids)))
   await sql`
 update orders set lines = json_build_array(
-  json_build_object('menuItemId', 7, 'itemName', 'Fish', 'quantity', 2, 'unitPrice', 8.5, 'note', repeat('n', 500000))
+  json_build_object('menuItemId', 7, 'itemName', 'Fish', 'quantity', 2, 'unitPrice', 8.5, 'note', repeat('n', 1000000))
 )
 where event_id = ${eventId}`.execute(harness.deps.db)
   const repeated = await project(harness, batchOf(topics.orders, 80, versions(1)))
   expect(repeated).toMatchObject({ next: 160, internal: [] })
-  expect(repeated.pieces.length).toBeGreaterThan(1)
+  expect(repeated.pieces).toHaveLength(3)
   expect(reasonsOfDeadLetters(harness)).toEqual(ids.map((_, index) => [`${80 + index}`, 'contradiction']))
   const changed = await project(harness, batchOf(topics.orders, 160, versions(2)))
-  expect(changed.pieces.length).toBeGreaterThan(1)
+  expect(changed.pieces).toHaveLength(3)
   expect(await at.figures()).toMatchObject({ orders: 80, sold: 0 })
+})
+
+test('a batch of which a statement takes too long applies in halves', async ({ harness, eventId, at }) => {
+  const batch = batchOf(topics.orders, 0, orders(eventId, 'B-1', 'B-2', 'B-3', 'B-4'))
+  const tooLong = (most: number) =>
+    sql`
+create or replace function too_long() returns trigger language plpgsql as $$
+begin
+  if (select count(*) from added) > ${sql.lit(most)} then
+    raise exception 'too long' using errcode = 'query_canceled';
+  end if;
+  return null;
+end $$`.execute(harness.db)
+  await tooLong(2)
+  await sql`
+create trigger too_long after insert on orders referencing new table as added
+for each statement execute function too_long()`.execute(harness.db)
+  try {
+    const { next, pieces, internal } = await project(harness, batch)
+    expect([next, pieces.length, internal]).toEqual([4, 2, []])
+    expect(await at.figures()).toMatchObject({ orders: 4 })
+    await tooLong(0)
+    const more = batchOf(topics.orders, 4, orders(eventId, 'B-5', 'B-6'))
+    await expect(project(harness, more)).rejects.toThrow('too long')
+    expect(harness.deadLetters).toEqual([])
+  } finally {
+    await sql`drop function too_long cascade`.execute(harness.db)
+  }
 })
 
 test('what Postgres refuses is a dead letter, the other records count', async ({ harness, eventId, at }) => {

@@ -64,17 +64,21 @@ case when coalesce(
 ) < ${mostStoredBytes}::bigint then ${column} end`
 
 /**
- * The text of a row of `withinBound`. Throws a TooMuchStoredError if it was beyond the bound: then the batch has to be
- * applied in smaller pieces (`projectPieces` of packages/projection). The first row is never beyond it.
+ * The text of a row of `withinBound`, by its place among `rows`. Throws a TooMuchStoredError if it was beyond the
+ * bound, which the first never is: the batch has to be applied in smaller pieces (`projectPieces` of
+ * packages/projection).
  */
-export function readWithin(text: string | null): string {
-  if (text === null) throw new TooMuchStoredError()
+export function readWithin(text: string | null, index: number, rows: readonly unknown[]): string {
+  if (text === null) throw new TooMuchStoredError(Math.ceil(rows.length / index))
   return text
 }
 
-class TooMuchStoredError extends Error {
+export class TooMuchStoredError extends Error {
   override name = 'TooMuchStoredError'
-  constructor() {
+  /** In how many pieces the batch may fit, at least 2: each level of halving would read everything again. */
+  readonly pieces: number
+  constructor(pieces: number) {
     super(`what is stored of the orders or refunds of one batch has more than ${mostStoredBytes} bytes`)
+    this.pieces = pieces
   }
 }
