@@ -97,8 +97,8 @@ class EpochError extends Error {
 }
 
 /**
- * Stores an event's documents, or deletes them if they cannot be composed. `outdated`: a batch that the difference lacks
- * has changed it; `gap`: does not fit.
+ * Stores an event's documents, or deletes them if they cannot be composed. `outdated`: a batch that the difference
+ * lacks has changed it; `gap`: does not fit.
  */
 async function put(
   { redis, keys, onUncomposable }: Pick<PublishDeps, 'redis' | 'keys' | 'onUncomposable'>,
