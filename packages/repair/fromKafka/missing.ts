@@ -59,12 +59,13 @@ async function countOf(
   of: { kind: Kind; partitions: number[] },
   ofThese: RawBuilder<SqlBool>,
 ): Promise<Missing[]> {
-  const isSame = keysOf[of.kind].map(key => sql`made.${sql.id(key)} = kept.${sql.id(key)}`)
+  const table = of.kind
+  const isSame = keysOf[table].map(column => sql`made.${sql.id(column)} = kept.${sql.id(column)}`)
   const { rows } = await sql<{ count: number }>`
 select count(*)::int as count
-from ${sql.id(of.kind)} as kept
+from ${sql.id(table)} as kept
 where ${ofThese} and version > 0 and not exists (
-  select from ${sql.id(shadowSchema, of.kind)} as made
+  select from ${sql.id(shadowSchema, table)} as made
   where ${sql.join(isSame, sql` and `)} and made.version >= kept.version
 )`.execute(tx)
   return rows.filter(({ count }) => count > 0).map(({ count }) => ({ ...of, count }))
