@@ -56,7 +56,7 @@ test('a rebuild from the topics restores changed or lost orders, refunds, events
   await damage(tally, `insert into event_heads values ('00000000-0000-4000-8000-00000000000a', 0, 1)`)
   await damage(
     tally,
-    `insert into organizations values ('00000000-0000-4000-8000-00000000000b', 1, 'x', 'Trial', 1)`,
+    `insert into organizations values ('00000000-0000-4000-8000-00000000000b', 0, 'x', 'Trial', 1)`,
   )
 
   const sending = keepSending(tally, batch => [
