@@ -28,8 +28,10 @@ export type Installation = {
   certificate: string
   key: string
   admin<T>(work: (admin: Admin) => Promise<T>): Promise<T>
-  /** Topics of their own, as if counted up to `asOf` from now (by default later than any test), with the same group. */
-  otherTopics(asOf?: string): Promise<{ names: TopicNames; settings: Environment }>
+  /** Topics of their own, as if counted so long ago (by default just now, see `keepRecent`), with the same group. */
+  otherTopics(age?: string): Promise<{ names: TopicNames; settings: Environment }>
+  /** As if a projector had just counted all topics that are not older on purpose. */
+  keepRecent(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -78,7 +80,8 @@ export async function startInstallation(): Promise<Installation> {
       ...{ tally, kafka, pair, db, redises, certificate, key, stop },
       standby: open(pair.standby.url),
       admin: work => inside(tally.kafka).admin.use(work),
-      otherTopics: (asOf = '1 hour') => otherTopics({ db, tally }, asOf),
+      otherTopics: (age = '0 s') => otherTopics({ db, tally }, age),
+      keepRecent: () => keepRecent(db),
     }
   } catch (error) {
     await stop()
@@ -90,7 +93,7 @@ let installations = 0
 
 async function otherTopics(
   { db, tally }: Pick<Installation, 'db' | 'tally'>,
-  asOf: string,
+  age: string,
 ): Promise<{ names: TopicNames; settings: Environment }> {
   const topicPrefix = `other-${++installations}`
   await createTopics(tally.kafka, { topicPrefix, partitions: 2, replicationFactor: 1 })
@@ -102,7 +105,7 @@ select topic, partition, 0, 0
 from unnest(${[events, orders, refunds]}::text[]) as topic, generate_series(0, 1) as partition`.execute(db)
   await sql`
 insert into shard_watermarks (topic, partition, as_of)
-select topic, partition, clock_timestamp() + ${asOf}::interval
+select topic, partition, clock_timestamp() - ${age}::interval
 from shard_offsets where topic like ${`${topicPrefix}.%`}
 on conflict (topic, partition) do update set as_of = excluded.as_of`.execute(db)
   return { names, settings: { ...tally.settings, TOPIC_PREFIX: topicPrefix } }
@@ -130,5 +133,15 @@ export async function setPostgres(db: Postgres, name: string, value: string): Pr
   await until(`${name} is ${value}`, async () => {
     const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(db)
     return rows[0]?.value === value
+  })
+}
+
+async function keepRecent(db: Postgres): Promise<void> {
+  await db.transaction().execute(async tx => {
+    // A standby that is gone may hold up other commits.
+    await sql`set local synchronous_commit = off`.execute(tx)
+    await sql`
+update shard_watermarks set as_of = clock_timestamp()
+where topic like 'other-%' and as_of > clock_timestamp() - interval '1 hour'`.execute(tx)
   })
 }

@@ -141,8 +141,8 @@ export const kafkaBreaks: Break[] = [
   },
   {
     line: 'fail asOf',
-    what: 'shards that no projector has read for a minute',
+    what: 'shards that no projector has read for two hours',
     says: /see group and transactions/,
-    make: async of => (await of.otherTopics('-1 minute')).settings,
+    make: async of => (await of.otherTopics('2 hours')).settings,
   },
 ]
