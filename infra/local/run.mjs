@@ -12,8 +12,8 @@ const root = join(here, '../..')
 const packaged = join(root, `node_modules/node-linux-${process.arch}/bin/node`)
 const node = process.platform === 'linux' ? packaged : process.execPath
 // Those of suite.ts are a folder of test/ with a configuration of its own.
-const suites = ['integrations', 'kubernetes']
-const tasks = ['start', 'test', 'chaos', 'model', 'security', 'api', 'bench', ...suites]
+const suites = ['integrations', 'kubernetes', 'security']
+const tasks = ['start', 'test', 'chaos', 'model', 'api', 'bench', ...suites]
 const [task, ...args] = process.argv.slice(2)
 
 if (!tasks.includes(task)) {
