@@ -55,7 +55,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const { sessionId } = parseOr400(params, request.params)
     await db.transaction().execute(async tx => {
       if (!(await endOneSession(tx, session.administratorId, sessionId))) throw notFound()
-      await note(tx, { ...session, address: request.ip }, { action: 'session-ended' })
+      await note(tx, session, { action: 'session-ended' })
     })
     deps.recall.forget(session.administratorId)
     return reply.redirect('/account', 303)
@@ -65,7 +65,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const session = sessionOf(request)
     await db.transaction().execute(async tx => {
       await endSessions(tx, session.administratorId)
-      await note(tx, { ...session, address: request.ip }, { action: 'signed-out-everywhere' })
+      await note(tx, session, { action: 'signed-out-everywhere' })
     })
     deps.recall.forget(session.administratorId)
     clearCookies(request, reply)

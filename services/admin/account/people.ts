@@ -90,7 +90,7 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     return changePeople(request, async (tx, people) => {
       if (people.length >= mostPeople) throw tooManyPeople()
       await createAdministrator(tx, { organizationId, email, isPlatform: false, passwordHash })
-      await note(tx, { ...session, address: request.ip }, { action: 'administrator-created', subject: email })
+      await note(tx, session, { action: 'administrator-created', subject: email })
       return beginReset(tx, email)
     }).catch(error => {
       if (error instanceof AdministratorError) return { mistake: `${error.message}.` }
@@ -105,8 +105,7 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
       const person = people.find(one => one.administratorId === administratorId)
       if (person === undefined || !mayRemove(person, session)) throw notFound()
       await removeAdministrator(tx, person.email)
-      const what = { action: 'administrator-removed', subject: person.email } as const
-      await note(tx, { ...session, address: request.ip }, what)
+      await note(tx, session, { action: 'administrator-removed', subject: person.email })
     })
     return reply.redirect('/account/people', 303)
   })

@@ -44,11 +44,7 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
       const { stored, token } = await db.transaction().execute(async tx => {
         const made = await createKeyWithin(tx, read.wanted)
         const { keyId, name } = made.stored.key
-        await note(
-          tx,
-          { ...session, address: request.ip },
-          { action: 'key-created', subject: keyId, detail: name },
-        )
+        await note(tx, session, { action: 'key-created', subject: keyId, detail: name })
         return made
       })
       copySoon(deps, stored)

@@ -43,8 +43,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
     const { keyId, name } = await keyOr404(db, session.organizationId, request.params.keyId)
     const { stored } = await db.transaction().execute(async tx => {
       const revoked = await revokeKeyWithin(tx, session.organizationId, keyId)
-      const what = { action: 'key-revoked', subject: keyId, detail: name } as const
-      if (revoked.changed) await note(tx, { ...session, address: request.ip }, what)
+      if (revoked.changed) await note(tx, session, { action: 'key-revoked', subject: keyId, detail: name })
       return revoked
     })
     copySoon(deps, stored)
@@ -64,7 +63,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
       .execute(async tx => {
         const rotated = await rotateKeyWithin(tx, { organizationId, keyId, oldValidForMs: grace.ms })
         const detail = `${name}: ${rotated.made.stored.key.keyId} takes over, the old one ends ${grace.name.toLowerCase()}`
-        await note(tx, { ...session, address: request.ip }, { action: 'key-rotated', subject: keyId, detail })
+        await note(tx, session, { action: 'key-rotated', subject: keyId, detail })
         return rotated
       })
       .catch(asProblem)

@@ -37,16 +37,12 @@ export function replayPages(area: FastifyInstance, { db, kafka, topicPrefix, log
     isReplaying = true
     const { administratorId } = session
     logger.info({ administratorId, of }, 'a replay of dead letters begins')
-    const { sent, refused } = await noteBothEnds(
-      db,
-      { ...session, address: request.ip },
-      {
-        work: 'replay',
-        of,
-        run: () => withProducer(replay => replayThem(replay, wantsAll ? undefined : ids)),
-        outcome: ({ sent, refused }) => `${of}: ${sent} sent, ${refused} refused`,
-      },
-    ).finally(() => {
+    const { sent, refused } = await noteBothEnds(db, session, {
+      work: 'replay',
+      of,
+      run: () => withProducer(replay => replayThem(replay, wantsAll ? undefined : ids)),
+      outcome: ({ sent, refused }) => `${of}: ${sent} sent, ${refused} refused`,
+    }).finally(() => {
       isReplaying = false
     })
     logger.info({ administratorId, sent, refused }, 'a replay of dead letters has ended')

@@ -54,7 +54,7 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
         const passkey = await judgeNew(judged, textOf(fields, 'passkey'))
         if (passkey === undefined) return undefined
         if (!(await addPasskey(tx, administratorId, name, passkey))) throw tooMany()
-        await note(tx, { ...session, address: request.ip }, { action: 'passkey-added', subject: name })
+        await note(tx, session, { action: 'passkey-added', subject: name })
         await confirmSession(tx, session, { isFactor: true })
         return { codes: session.hasSecondFactor ? [] : await newCodesOf(tx, administratorId) }
       })
@@ -66,7 +66,6 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
     proven.post('/account/passkeys/:passkeyId/remove', async (request, reply) => {
       const session = sessionOf(request)
       const { passkeyId } = parseOr400(params, request.params)
-      const actor = { ...session, address: request.ip }
       const passkeys = await listPasskeys(db, session.administratorId)
       const [only] = passkeys
       const isLast = passkeys.length === 1 && only?.passkeyId === passkeyId && !session.hasApp
@@ -79,9 +78,9 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
       await db.transaction().execute(async tx => {
         const name = await removePasskey(tx, session.administratorId, passkeyId)
         if (name === undefined) throw notFound()
-        await note(tx, actor, { action: 'passkey-removed', subject: name })
+        await note(tx, session, { action: 'passkey-removed', subject: name })
         if (await endFactor(tx, session.administratorId))
-          await note(tx, actor, { action: 'second-factor-removed' })
+          await note(tx, session, { action: 'second-factor-removed' })
       })
       return reply.redirect('/account/passkeys', 303)
     })

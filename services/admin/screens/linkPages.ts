@@ -63,7 +63,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       const subject = String(made.screenId)
       const until = new Date(wanted.endsAt).toISOString().slice(0, 16)
       const detail = `${wanted.name}: ${event.name}. ${shown}, until ${until}Z`
-      await note(tx, { ...session, address: request.ip }, { action: 'screen-created', subject, detail })
+      await note(tx, session, { action: 'screen-created', subject, detail })
       return made.token
     })
     const base = publicUrl ?? `${request.protocol}://${request.host}`
@@ -81,8 +81,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     await db.transaction().execute(async tx => {
       const name = await revokeScreen(tx, session.organizationId, screenId)
       if (name === undefined) throw notFound()
-      const what = { action: 'screen-revoked', subject: String(screenId), detail: name } as const
-      await note(tx, { ...session, address: request.ip }, what)
+      await note(tx, session, { action: 'screen-revoked', subject: String(screenId), detail: name })
     })
     return reply.redirect('/screens', 303)
   })

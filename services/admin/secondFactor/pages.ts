@@ -64,7 +64,7 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
       const codes = await db.transaction().execute(async tx => {
         const made = await enrol(tx, sealer, session.administratorId, code)
         if (made === undefined) return undefined
-        await note(tx, { ...session, address: request.ip }, { action: 'second-factor-added' })
+        await note(tx, session, { action: 'second-factor-added' })
         await confirmSession(tx, session, { isFactor: true })
         return made
       })
@@ -80,7 +80,7 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
       await db.transaction().execute(async tx => {
         const isOff = await removeApp(tx, session.administratorId)
         const detail = isOff ? null : 'the app; passkeys remain'
-        await note(tx, { ...session, address: request.ip }, { action: 'second-factor-removed', detail })
+        await note(tx, session, { action: 'second-factor-removed', detail })
       })
       return reply.redirect('/account', 303)
     })

@@ -70,14 +70,14 @@ const needsLink = () =>
 const pageOf = (request: FastifyRequest): string =>
   request.method === 'POST' ? formAgain(request) : request.url
 
-/** Who is signed in, on a page behind the guard. */
-export function sessionOf({ session }: FastifyRequest): Session {
+/** Who is signed in and from where, on a page behind the guard. */
+export function sessionOf({ session, ip }: FastifyRequest): Session & { address: string } {
   if (session === undefined) throw new Error('a page of the area was reached without a session')
-  return session
+  return { ...session, address: ip }
 }
 
 /** As sessionOf, for pages of the platform team; a 404 for others. */
-export function platformSessionOf(request: FastifyRequest): Session {
+export function platformSessionOf(request: FastifyRequest): Session & { address: string } {
   const session = sessionOf(request)
   if (!session.isPlatform) throw notFound()
   return session
