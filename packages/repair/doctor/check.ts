@@ -51,8 +51,15 @@ async function attempt(run: () => Promise<DoctorFinding>): Promise<DoctorFinding
 /** How long a part may take to answer at all. */
 export const reachTimeoutMs = 5_000
 
+/** How to open a part. `wrongSettings`: one of its settings is invalid, so it is not asked. */
+export type Reach = {
+  settings: Settings
+  wrongSettings: boolean
+  onOpen: (close: () => Promise<void>) => void
+}
+
 /** A part that was opened: `deps` for its other checks, absent if it did not answer. */
-export type Reached<Deps> = { line: Checked; deps?: Deps }
+type Reached<Deps> = { line: Checked; deps?: Deps }
 
 /** What a part that answers says about itself, and what its other checks need. */
 type Answered<Deps> = { finding: DoctorFinding; deps: Deps }

@@ -5,65 +5,11 @@ import { checkAsOf } from './asOf.ts'
 import { certificateChecks } from './certificates.ts'
 import { type Checked, type Checks, ok, runChecks, skip } from './check.ts'
 import { checkClocks } from './clocks.ts'
-import { checkGroup, checkTransactions, type KafkaDeps, reachKafka } from './kafka.ts'
-import {
-  checkPooler,
-  checkPostgresVersion,
-  checkReplication,
-  checkSchemaVersion,
-  checkVacuum,
-  type PostgresDeps,
-  reachPostgres,
-} from './postgres.ts'
-import {
-  checkEvictionPolicy,
-  checkRedisMemory,
-  checkRedisPersistence,
-  checkRedisRole,
-  checkRedisVersion,
-  type RedisDeps,
-  reachRedis,
-} from './redis.ts'
+import { type KafkaDeps, kafkaChecks, reachKafka } from './kafka.ts'
+import { type PostgresDeps, postgresChecks, reachPostgres } from './postgres.ts'
+import { type RedisDeps, reachRedis, redisChecks } from './redis.ts'
 import { examineSettings } from './settings.ts'
-import {
-  checkCleanupPolicy,
-  checkDeadLetterRetention,
-  checkPartitioner,
-  checkPartitions,
-  checkRecordSize,
-  checkRetention,
-  checkRights,
-  checkTopicsExist,
-} from './topics.ts'
-
-const kafkaChecks: Checks<KafkaDeps> = {
-  'kafka rights': checkRights,
-  topics: checkTopicsExist,
-  partitions: checkPartitions,
-  retention: checkRetention,
-  'cleanup policy': checkCleanupPolicy,
-  'dead letters': checkDeadLetterRetention,
-  'record size': checkRecordSize,
-  partitioner: checkPartitioner,
-  group: checkGroup,
-  transactions: checkTransactions,
-}
-
-const postgresChecks: Checks<PostgresDeps> = {
-  'postgres version': checkPostgresVersion,
-  schema: checkSchemaVersion,
-  pooler: checkPooler,
-  replication: checkReplication,
-  vacuum: checkVacuum,
-}
-
-const redisChecks: Checks<RedisDeps> = {
-  'redis version': checkRedisVersion,
-  'eviction policy': checkEvictionPolicy,
-  'redis memory': checkRedisMemory,
-  'redis persistence': checkRedisPersistence,
-  'redis role': checkRedisRole,
-}
+import { topicChecks } from './topics.ts'
 
 const closeTimeoutMs = 1_000
 
@@ -97,14 +43,14 @@ export async function examine(environment: Record<string, string | undefined>): 
   const onOpen = (close: () => Promise<void>): void => void opened.push(close)
   try {
     const [kafka, postgres, redis] = await Promise.all([
-      reachKafka(settings, wrong.kafka, onOpen),
-      reachPostgres(settings, wrong.postgres, onOpen),
-      reachRedis(settings, wrong.redis, onOpen),
+      reachKafka({ settings, wrongSettings: wrong.kafka, onOpen }),
+      reachPostgres({ settings, wrongSettings: wrong.postgres, onOpen }),
+      reachRedis({ settings, wrongSettings: wrong.redis, onOpen }),
     ])
     const names = wrong.topics ? undefined : topicNames(settings.topicPrefix)
     const all = { names, kafka: kafka.deps, postgres: postgres.deps, redis: redis.deps }
     const lines = await Promise.all([
-      runChecks(kafkaChecks, kafka.deps, 'not checked: see kafka'),
+      runChecks({ ...topicChecks, ...kafkaChecks }, kafka.deps, 'not checked: see kafka'),
       runChecks(postgresChecks, postgres.deps, 'not checked: see postgres'),
       runChecks(redisChecks, redis.deps, 'not checked: see redis'),
       runChecks(sharedChecks, all, ''),

@@ -10,8 +10,8 @@ import {
   topicNames,
   topicStates,
 } from '@tally/kafka'
-import { createLogger, reasonOf, type Settings } from '@tally/platform'
-import { type DoctorFinding, fail, ok, type Reached, reach, skip, warn } from './check.ts'
+import { createLogger, reasonOf } from '@tally/platform'
+import { type Checks, type DoctorFinding, fail, ok, type Reach, reach, skip, warn } from './check.ts'
 
 /** What the checks of Kafka need. */
 export type KafkaDeps = {
@@ -25,11 +25,7 @@ export type KafkaDeps = {
 const connectTimeoutMs = 2_000
 
 /** Asks Kafka for Tally's topics. `onOpen` gets what closes the connection. */
-export function reachKafka(
-  settings: Settings,
-  wrongSettings: boolean,
-  onOpen: (close: () => Promise<void>) => void,
-): Promise<Reached<KafkaDeps>> {
+export function reachKafka({ settings, wrongSettings, onOpen }: Reach) {
   const address = settings.kafka.brokers.join(',')
   const mend = 'start it, or correct KAFKA_BROKERS, KAFKA_SSL and KAFKA_SASL_…'
   return reach('kafka', { settings, wrongSettings, address, mend }, async () => {
@@ -77,7 +73,7 @@ function accepts(broker: string): Promise<void> {
 }
 
 /** Whether projectors are in their consumer group. */
-export async function checkGroup({ kafka, groupId }: KafkaDeps): Promise<DoctorFinding> {
+async function checkGroup({ kafka, groupId }: KafkaDeps): Promise<DoctorFinding> {
   const { state, members } = await groupState(kafka, groupId)
   if (state === undefined) return skip('not checked: see kafka rights')
   const projectors = `${members.length} ${members.length === 1 ? 'projector' : 'projectors'}`
@@ -98,7 +94,7 @@ export async function checkGroup({ kafka, groupId }: KafkaDeps): Promise<DoctorF
 const failsAfterMs = 30_000
 
 /** Whether another producer's transaction holds back a topic that is read. */
-export async function checkTransactions({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
+async function checkTransactions({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
   const { deadLetters: _, ...read } = names
   const partitions = partitionsOf(
     Object.values(read).map(topic => [topic, topics.get(topic)?.partitions ?? 0]),
@@ -112,4 +108,9 @@ export async function checkTransactions({ kafka, names, topics }: KafkaDeps): Pr
     `${first.found}${more}`,
     `end that producer; if it is gone, give up its transaction: ${first.command} (docs/runbook.md, TallyShardStandsStill)`,
   )
+}
+
+export const kafkaChecks: Checks<KafkaDeps> = {
+  group: checkGroup,
+  transactions: checkTransactions,
 }

@@ -1,7 +1,7 @@
-import { describeDatabase, openPool, type Postgres, type Settings } from '@tally/platform'
+import { describeDatabase, openPool, type Postgres } from '@tally/platform'
 import { checkSchema, forbiddenTables, leftContracts, SchemaError } from '@tally/schema'
 import { sql } from 'kysely'
-import { type DoctorFinding, fail, ok, type Reached, reach, reachTimeoutMs } from './check.ts'
+import { type Checks, type DoctorFinding, fail, ok, type Reach, reach, reachTimeoutMs } from './check.ts'
 
 /** What the checks of Postgres need. */
 export type PostgresDeps = { db: Postgres }
@@ -10,40 +10,33 @@ export type PostgresDeps = { db: Postgres }
 const oldestVersion = 15
 
 /** Signs in to Postgres. `onOpen` gets what closes the connections. */
-export function reachPostgres(
-  settings: Settings,
-  wrongSettings: boolean,
-  onOpen: (close: () => Promise<void>) => void,
-): Promise<Reached<PostgresDeps>> {
+export function reachPostgres({ settings, wrongSettings, onOpen }: Reach) {
   const { databaseUrl } = settings
   const address = describeDatabase(databaseUrl)
-  return reach(
-    'postgres',
-    { settings, wrongSettings, address, mend: 'start it, or correct DATABASE_URL' },
-    async () => {
-      // Without an epoch, unlike openPostgres: nothing is written.
-      const db = openPool(databaseUrl, {
-        name: 'doctor',
-        max: 4,
-        statementTimeoutMs: reachTimeoutMs,
-        onError: () => {},
-      })
-      onOpen(() => db.destroy())
-      const { rows } = await sql<{ isReadOnly: boolean }>`
+  const mend = 'start it, or correct DATABASE_URL'
+  return reach('postgres', { settings, wrongSettings, address, mend }, async () => {
+    // Without an epoch, unlike openPostgres: nothing is written.
+    const db = openPool(databaseUrl, {
+      name: 'doctor',
+      max: 4,
+      statementTimeoutMs: reachTimeoutMs,
+      onError: () => {},
+    })
+    onOpen(() => db.destroy())
+    const { rows } = await sql<{ isReadOnly: boolean }>`
 select current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(db)
-      const finding = rows[0]?.isReadOnly
-        ? fail(
-            `${address} is read-only`,
-            'point DATABASE_URL to the primary, or name all hosts in it (host1,host2)',
-          )
-        : ok(address)
-      return { finding, deps: { db } }
-    },
-  )
+    const finding = rows[0]?.isReadOnly
+      ? fail(
+          `${address} is read-only`,
+          'point DATABASE_URL to the primary, or name all hosts in it (host1,host2)',
+        )
+      : ok(address)
+    return { finding, deps: { db } }
+  })
 }
 
 /** Whether Postgres is recent enough. */
-export async function checkPostgresVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
+async function checkPostgresVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
   const { rows } = await sql<{ number: number; text: string }>`
 select current_setting('server_version_num')::int as number, current_setting('server_version') as text`.execute(
     db,
@@ -54,7 +47,7 @@ select current_setting('server_version_num')::int as number, current_setting('se
 }
 
 /** Whether this role may use the tables, and their schema fits this program. */
-export async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
+async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
   const [closed, ...others] = await forbiddenTables(db)
   if (closed !== undefined) {
     const more = others.length === 1 ? '1 more table' : `${others.length} more tables`
@@ -82,7 +75,7 @@ export async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFi
  * Whether a connection keeps its session. Two clients that are connected at the same time never share a server process,
  * unless a pooler lends them one for each transaction.
  */
-export async function checkPooler({ db }: PostgresDeps): Promise<DoctorFinding> {
+async function checkPooler({ db }: PostgresDeps): Promise<DoctorFinding> {
   const [one, other, again] = await db.connection().execute(async first => {
     const one = await processOf(first)
     const other = await db.connection().execute(processOf)
@@ -108,7 +101,7 @@ const fewRows = 100_000
 const maxAge = 1_000_000_000
 
 /** Whether Postgres cleans its tables up: dead rows, autovacuum, age of the oldest transaction id. */
-export async function checkVacuum({ db }: PostgresDeps): Promise<DoctorFinding> {
+async function checkVacuum({ db }: PostgresDeps): Promise<DoctorFinding> {
   const { rows: server } = await sql<{ isOn: boolean; age: number }>`
 select current_setting('autovacuum') = 'on' and current_setting('track_counts') = 'on' as "isOn",
   age(datfrozenxid) as age
@@ -155,7 +148,7 @@ type Standby = { name: string; bytes: number; lagMs: number; isSynchronous: bool
  * Whether all standbys that Postgres knows of follow. It knows one that is gone by its replication slot, or by
  * `synchronous_standby_names`.
  */
-export async function checkReplication({ db }: PostgresDeps): Promise<DoctorFinding> {
+async function checkReplication({ db }: PostgresDeps): Promise<DoctorFinding> {
   const { rows: standbys } = await sql<Standby>`
 select
   application_name as name,
@@ -201,3 +194,11 @@ const stateOf = (standby: Standby): string =>
 
 const lagOf = ({ bytes, lagMs }: Standby): string =>
   `${(bytes / 1024 ** 2).toFixed(1)} MiB and ${(lagMs / 1_000).toFixed(1)} s`
+
+export const postgresChecks: Checks<PostgresDeps> = {
+  'postgres version': checkPostgresVersion,
+  schema: checkSchemaVersion,
+  pooler: checkPooler,
+  replication: checkReplication,
+  vacuum: checkVacuum,
+}

@@ -8,7 +8,7 @@ import {
   whenReady,
 } from '@tally/platform'
 import { Cluster, type Redis } from 'ioredis'
-import { type DoctorFinding, fail, ok, type Reached, reach, skip } from './check.ts'
+import { type Checks, type DoctorFinding, fail, ok, type Reach, reach, skip } from './check.ts'
 import { endpointsOf } from './tls.ts'
 
 /** A master, and the fields of its INFO; none if this user may not read it. */
@@ -25,11 +25,7 @@ export type RedisDeps = {
 const commandTimeoutMs = 2_000
 
 /** Asks every master of Redis for its INFO, and writes a key that lives for 1 s. `onOpen` gets what closes it. */
-export function reachRedis(
-  settings: Settings,
-  wrongSettings: boolean,
-  onOpen: (close: () => Promise<void>) => void,
-): Promise<Reached<RedisDeps>> {
+export function reachRedis({ settings, wrongSettings, onOpen }: Reach) {
   const { redisNodes, redisPrefix } = settings
   const address = describeRedis(redisNodes)
   const mend = 'start it, or correct REDIS_URL'
@@ -141,7 +137,7 @@ function judgeEach({ nodes }: RedisDeps, judge: (node: RedisNode) => DoctorFindi
 }
 
 /** Whether Redis is recent enough (docs/install.md, Installation). */
-export const checkRedisVersion = (deps: RedisDeps): DoctorFinding =>
+const checkRedisVersion = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const version = field(node, 'redis_version')
     if (version === '') return skip('not checked: INFO does not say')
@@ -150,7 +146,7 @@ export const checkRedisVersion = (deps: RedisDeps): DoctorFinding =>
   })
 
 /** Whether a full Redis refuses writes, as Tally expects, and does not drop documents. */
-export const checkEvictionPolicy = (deps: RedisDeps): DoctorFinding =>
+const checkEvictionPolicy = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const policy = field(node, 'maxmemory_policy')
     if (policy === '') return skip('not checked: INFO does not say')
@@ -159,7 +155,7 @@ export const checkEvictionPolicy = (deps: RedisDeps): DoctorFinding =>
   })
 
 /** Whether memory is left. */
-export const checkRedisMemory = (deps: RedisDeps): DoctorFinding =>
+const checkRedisMemory = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const used = bytes(node, 'used_memory')
     const limit = bytes(node, 'maxmemory') || bytes(node, 'total_system_memory')
@@ -171,7 +167,7 @@ export const checkRedisMemory = (deps: RedisDeps): DoctorFinding =>
   })
 
 /** Whether Redis can save, if it is to: otherwise it refuses writes. Without persistence Tally loses nothing. */
-export const checkRedisPersistence = (deps: RedisDeps): DoctorFinding =>
+const checkRedisPersistence = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const failing = ['rdb_last_bgsave_status', 'aof_last_write_status', 'aof_last_bgrewrite_status'].filter(
       name => field(node, name) === 'err',
@@ -185,7 +181,7 @@ export const checkRedisPersistence = (deps: RedisDeps): DoctorFinding =>
   })
 
 /** Whether Redis is a master that accepts writes. */
-export const checkRedisRole = (deps: RedisDeps): DoctorFinding =>
+const checkRedisRole = (deps: RedisDeps): DoctorFinding =>
   judgeEach(deps, node => {
     const replicas = Number(field(node, 'connected_slaves'))
     if (field(node, 'role') !== 'master' || deps.refusal.includes('READONLY'))
@@ -200,3 +196,11 @@ export const checkRedisRole = (deps: RedisDeps): DoctorFinding =>
       )
     return ok(`master, ${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`)
   })
+
+export const redisChecks: Checks<RedisDeps> = {
+  'redis version': checkRedisVersion,
+  'eviction policy': checkEvictionPolicy,
+  'redis memory': checkRedisMemory,
+  'redis persistence': checkRedisPersistence,
+  'redis role': checkRedisRole,
+}

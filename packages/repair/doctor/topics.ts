@@ -13,7 +13,7 @@ import {
   recordTopics,
   type SmallTopic,
 } from '@tally/kafka'
-import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
+import { type Checks, type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
 /** Whether a topic exists, as far as this client may know. */
@@ -27,7 +27,7 @@ function existingTopics(deps: KafkaDeps): string[] {
 }
 
 /** Whether all topics exist. */
-export function checkTopicsExist(deps: KafkaDeps): DoctorFinding {
+function checkTopicsExist(deps: KafkaDeps): DoctorFinding {
   const all = Object.values(deps.names)
   const missing = all.filter(topic => !isThere(deps, topic) && !isForbidden(deps, topic))
   if (missing.length > 0) return fail(`missing: ${missing.join(', ')}`, 'run tally topics create')
@@ -35,7 +35,7 @@ export function checkTopicsExist(deps: KafkaDeps): DoctorFinding {
 }
 
 /** Whether events, orders and refunds are co-partitioned (docs/records.md, Topics). */
-export function checkPartitions(deps: KafkaDeps): DoctorFinding {
+function checkPartitions(deps: KafkaDeps): DoctorFinding {
   const { events, orders, refunds } = deps.names
   const counts = [events, orders, refunds]
     .filter(topic => isThere(deps, topic))
@@ -49,12 +49,7 @@ export function checkPartitions(deps: KafkaDeps): DoctorFinding {
   )
 }
 
-/** Whether Kafka keeps records for ever. */
-export const checkRetention = (deps: KafkaDeps): Promise<DoctorFinding> => judgeSettings(deps, /^retention/)
-
-/** Whether Kafka keeps all records of a key. */
-export const checkCleanupPolicy = (deps: KafkaDeps): Promise<DoctorFinding> => judgeSettings(deps, /^cleanup/)
-
+/** Whether Kafka keeps records for ever, and all records of a key: by those settings whose names `which` matches. */
 async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<DoctorFinding> {
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
   const topics = existingTopics(deps)
@@ -70,7 +65,7 @@ async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<DoctorFind
 }
 
 /** Whether the dead letters have an end: bad records of one producer would fill the disk of all topics. */
-export async function checkDeadLetterRetention(deps: KafkaDeps): Promise<DoctorFinding> {
+async function checkDeadLetterRetention(deps: KafkaDeps): Promise<DoctorFinding> {
   const { brokers, kafka, names } = deps
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
   if (!isThere(deps, names.deadLetters)) return skip('not checked: see topics')
@@ -86,7 +81,7 @@ export async function checkDeadLetterRetention(deps: KafkaDeps): Promise<DoctorF
  * Whether the topics take the largest records (docs/install.md, Topics). Topics that were created by Kafka's
  * defaults, or by Tally before 0.3, take 1 MiB.
  */
-export async function checkRecordSize(deps: KafkaDeps): Promise<DoctorFinding> {
+async function checkRecordSize(deps: KafkaDeps): Promise<DoctorFinding> {
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
   const existing = Object.values(deps.names).filter(topic => isThere(deps, topic))
   if (existing.length === 0) return skip('not checked: see topics')
@@ -115,7 +110,7 @@ function neededRights({ names }: KafkaDeps): [topic: string, rights: Right[]][] 
 }
 
 /** Whether Kafka's ACLs allow what Tally needs. A missing right to read the topics' settings is only a warning. */
-export async function checkRights(deps: KafkaDeps): Promise<DoctorFinding> {
+async function checkRights(deps: KafkaDeps): Promise<DoctorFinding> {
   const { kafka, topics, groupId } = deps
   const group = await groupState(kafka, groupId)
   const missingRights = (rights: ReadonlySet<Right> | undefined, needed: Right[]): Right[] =>
@@ -150,7 +145,7 @@ const recentMs = 24 * 60 * 60_000
 const sampled = 100
 
 /** Whether the newest records lie where murmur2 puts their keys (docs/records.md, Topics). */
-export async function checkPartitioner({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
+async function checkPartitioner({ kafka, names, topics }: KafkaDeps): Promise<DoctorFinding> {
   const shardTopics = [names.events, names.orders, names.refunds].filter(topic => {
     const state = topics.get(topic)
     return state !== undefined && state.partitions > 0 && state.rights.has('read')
@@ -200,4 +195,15 @@ function judge(found: { topic: string; keys: number; misplaced: number }[]): Doc
     `${misplaced} of ${keys} records of the last day lie in another partition than murmur2 chooses (${topics.join(', ')})`,
     "let the producers use Kafka's standard partitioner; right after partitions were added, wait a day",
   )
+}
+
+export const topicChecks: Checks<KafkaDeps> = {
+  'kafka rights': checkRights,
+  topics: checkTopicsExist,
+  partitions: checkPartitions,
+  retention: deps => judgeSettings(deps, /^retention/),
+  'cleanup policy': deps => judgeSettings(deps, /^cleanup/),
+  'dead letters': checkDeadLetterRetention,
+  'record size': checkRecordSize,
+  partitioner: checkPartitioner,
 }
