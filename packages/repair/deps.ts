@@ -15,7 +15,8 @@ export async function withRedis<T>(
   const onError = (error: unknown) => {
     said = error
   }
-  const redis = openRedis(redisNodes, { name: 'repair', commandTimeoutMs: 30_000, onError }, readModelScripts)
+  const options = { name: 'repair', commandTimeoutMs: 30_000, onError, scripts: readModelScripts }
+  const redis = openRedis(redisNodes, options)
   try {
     if (!(await connects(redis))) {
       const at = describeRedis(redisNodes)

@@ -126,15 +126,12 @@ function openForOperations(
 }
 
 function openAdminRedis(settings: Settings, logger: ServiceDeps['logger']) {
-  return openRedis(
-    settings.redisNodes,
-    {
-      name: 'admin',
-      commandTimeoutMs: 500,
-      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-    },
-    { ...readModelScripts, ...accessScripts },
-  )
+  return openRedis(settings.redisNodes, {
+    name: 'admin',
+    commandTimeoutMs: 500,
+    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    scripts: { ...readModelScripts, ...accessScripts },
+  })
 }
 
 /** Deletes ended sessions from time to time; returns what stops that. */

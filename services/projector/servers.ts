@@ -69,15 +69,12 @@ export async function openServers(
     startup.until('Kafka', () => checkTopics(kafka, settings.topicPrefix)),
   ])
 
-  const redis = openRedis(
-    settings.redisNodes,
-    {
-      name: 'projector',
-      commandTimeoutMs: 5_000,
-      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-    },
-    readModelScripts,
-  )
+  const redis = openRedis(settings.redisNodes, {
+    name: 'projector',
+    commandTimeoutMs: 5_000,
+    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    scripts: readModelScripts,
+  })
   lifecycle.onRelease('redis', () => redis.disconnect())
   const producer = await startup.until('Kafka', () => openProducer(kafka))
   lifecycle.onRelease('producer', () => producer.close())

@@ -205,17 +205,14 @@ async function openServers(
   // Until then, the check says whether Postgres answers.
   schemaChecked.then(() => watch({ Postgres: () => pingPostgres(authDb) })).catch(crash)
 
-  const redis = openRedis(
-    settings.redisNodes,
-    {
-      name: 'query',
-      commandTimeoutMs: redisTimeoutMs,
-      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-      // Request batches are few large commands, and none is to wait for the one before.
-      autoPipelining: false,
-    },
-    queryScripts,
-  )
+  const redis = openRedis(settings.redisNodes, {
+    name: 'query',
+    commandTimeoutMs: redisTimeoutMs,
+    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    // Request batches are few large commands, and none is to wait for the one before.
+    autoPipelining: false,
+    scripts: queryScripts,
+  })
   lifecycle.onRelease('redis', () => redis.disconnect())
   watch({ Redis: () => pingRedis(redis) })
   const keys = {

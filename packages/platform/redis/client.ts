@@ -9,7 +9,7 @@ import { openClusterClient, openOneAddress } from './cluster.ts'
 /** A connection without scripts; `openRedis` adds those of its callers. */
 export type RedisClient = Redis | Cluster
 
-export type RedisOptions = {
+export type RedisOptions<Scripts extends ScriptSet = ScriptSet> = {
   name: string
   commandTimeoutMs: number
   onError: (error: Error) => void
@@ -18,18 +18,18 @@ export type RedisOptions = {
    * replies to those before. Clients of a Redis Cluster always do that.
    */
   autoPipelining?: boolean
+  /** They become methods of the client. */
+  scripts?: Scripts
 }
 
 /**
  * Connects to one Redis or to the Redis Cluster behind its address, to the master that sentinels name or, with several
  * nodes, to a Redis Cluster. Commands fail at once while there is no connection (they are not queued), and after
- * `commandTimeoutMs`. The client reconnects by itself. `scripts` become methods of the client. Close it with
- * `disconnect()`.
+ * `commandTimeoutMs`. The client reconnects by itself. Close it with `disconnect()`.
  */
 export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   nodes: string[],
-  { name, commandTimeoutMs, onError, autoPipelining = true }: RedisOptions,
-  scripts?: Scripts,
+  { name, commandTimeoutMs, onError, autoPipelining = true, scripts }: RedisOptions<Scripts>,
 ): RedisClient & ScriptCalls<Scripts> {
   const options = sharedOptions(name, commandTimeoutMs, autoPipelining)
   const [first] = nodes

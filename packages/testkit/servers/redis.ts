@@ -21,7 +21,7 @@ export const openWholeRedis = <Scripts extends ScriptSet = Record<never, never>>
 ): WholeRedis & ScriptCalls<Scripts> => {
   const nodes = parseSentinels(url) ? [url] : url.split(',')
   const all: ScriptSet = { ...readModelScripts, ...accessScripts, ...scripts }
-  return openRedis(nodes, options, all) as WholeRedis & ScriptCalls<Scripts>
+  return openRedis(nodes, { ...options, scripts: all }) as WholeRedis & ScriptCalls<Scripts>
 }
 
 /** Longer than any test: no document expires. */

@@ -9,15 +9,12 @@ const timeoutMs = 1_000
  * A Redis that is down is not a failure: Postgres has the key, and a query process writes the copy later.
  */
 export async function copyToRedis(settings: Settings, stored: StoredKey): Promise<void> {
-  const redis = openRedis(
-    settings.redisNodes,
-    {
-      name: 'cli',
-      commandTimeoutMs: timeoutMs,
-      onError: () => {},
-    },
-    accessScripts,
-  )
+  const redis = openRedis(settings.redisNodes, {
+    name: 'cli',
+    commandTimeoutMs: timeoutMs,
+    onError: () => {},
+    scripts: accessScripts,
+  })
   try {
     if (!(await whenReady(redis, timeoutMs))) throw new Error('not connected')
     await copyKey(redis, accessKeys(settings.redisPrefix), stored)
