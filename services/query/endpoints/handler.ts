@@ -1,5 +1,5 @@
 import type { ApiKey } from '@tally/access'
-import type { EndpointName, EventId, endpoints } from '@tally/contract'
+import type { EndpointName, endpoints } from '@tally/contract'
 import type { Postgres } from '@tally/platform'
 import type { Seen } from '@tally/views'
 import type { z } from 'zod'
@@ -50,12 +50,7 @@ export type Readers = {
 export const notFound = () => new RequestProblem('not-found')
 
 /** The part of a request that identifies the event. */
-export type AskedEvent = {
-  key: ApiKey
-  params: { eventId: EventId }
-  allowance: Allowance
-  seen?: Seen | null | undefined
-}
+export type AskedEvent = Omit<Asked<'getEvent'>, 'query'>
 
 /** Answers a question about the event of a request; a 404 if the key has no access or something does not exist. */
 export async function askEvent(
