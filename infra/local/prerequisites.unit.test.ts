@@ -110,7 +110,7 @@ test('npm start ends before it downloads anything, with all that is missing', ()
   )
   chmodSync(npm, 0o755)
   const env = { PATH: programs, QUERY_PORT: '', ADMIN_PORT: '', OPS_PORT: '' }
-  const run = spawnSync(process.execPath, [join(checkout, 'infra/local/run.mjs'), 'start'], {
+  const run = spawnSync(process.execPath, [join(checkout, 'infra/local/run.mjs'), 'infra/local/start.ts'], {
     env,
     encoding: 'utf8',
   })

@@ -1,32 +1,23 @@
 // What `npm start`, `npm test`, `npm run bench` and `npm run test:…` run. It needs the machine's own Node (20 or later)
-// and nothing installed: it installs the dependencies, among them Node 24, and hands over to the file of the task.
+// and nothing installed: it installs the dependencies, among them Node 24, and hands over to the file that is named.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkPrerequisites } from './prerequisites.mjs'
 
-const here = dirname(fileURLToPath(import.meta.url))
-const root = join(here, '../..')
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 // npm has Node 24 for Linux only; elsewhere it is the machine's own.
 const packaged = join(root, `node_modules/node-linux-${process.arch}/bin/node`)
 const node = process.platform === 'linux' ? packaged : process.execPath
-// Those of suite.ts are a folder of test/ with a configuration of its own.
-const suites = ['integrations', 'kubernetes', 'security']
-const tasks = ['start', 'test', 'chaos', 'model', 'api', 'bench', ...suites]
-const [task, ...args] = process.argv.slice(2)
+const [file, ...args] = process.argv.slice(2)
 
-if (!tasks.includes(task)) {
-  console.error(`usage: node infra/local/run.mjs ${tasks.join('|')} [arguments]`)
-  process.exit(2)
-}
 const installed = isInstalled()
-if (task === 'start' && !args.includes('--help'))
+if (file === 'infra/local/start.ts' && !args.includes('--help'))
   await checkPrerequisites(root, { isInstalled: installed, npm: npmCommand() })
 if (!installed) await install()
 linkNode()
-const isSuite = suites.includes(task)
-hand(node, [join(here, isSuite ? 'suite.ts' : `${task}.ts`), ...(isSuite ? [task] : []), ...args])
+hand(node, [join(root, file), ...args])
 
 /**
  * Whether node_modules holds what package-lock.json names. npm keeps its own list of what it installed; comparing the

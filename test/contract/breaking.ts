@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '../..')
 const document = 'packages/contract/openapi.json'
 
 /** Compares the OpenAPI document with its version before. Returns 0 if nothing breaks, 1 if so, 2 without oasdiff. */
-export async function findBreaking(): Promise<number> {
+async function findBreaking(): Promise<number> {
   const base = (await previousVersion(root)) ?? (await deepened())
   if (base === undefined) {
     console.log(`${document} has no previous version in this clone: nothing to compare`)
@@ -44,3 +44,5 @@ async function deepened(): Promise<string | undefined> {
   await run('git', ['fetch', '--quiet', '--deepen', '100'], options).catch(() => undefined)
   return previousVersion(root)
 }
+
+if (import.meta.main) process.exit(await findBreaking())

@@ -5,7 +5,7 @@ import { type Found, requireSpin, search } from './spin.ts'
 const usage = `usage: npm run test:model [-- --short | --only NAME,NAME | --trace NAME | --list]`
 
 /** `npm run test:model`: 1 if a rule in force is refuted or a former one is not. `--trace NAME`: its counterexample. */
-export async function main(args: string[]): Promise<number> {
+async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {
@@ -57,3 +57,5 @@ async function printTrace(chosen: Run[]): Promise<number> {
   }
   return 0
 }
+
+process.exit(await main(process.argv.slice(2)))

@@ -108,7 +108,9 @@ test('the programs of a checkout run its own Node, also if npm 10 left out the l
   writeFileSync(own, '#!/bin/sh\necho own\n', { mode: 0o755 })
   const said = (program: string, ...args: string[]) => spawnSync(program, args, { encoding: 'utf8' }).stdout
   expect(said(join(checkout, 'services/tally/bin/tally'))).toBe('own\n')
-  expect(said(process.execPath, join(checkout, 'infra/local/run.mjs'), 'start', '--help')).toBe('own\n')
+  expect(
+    said(process.execPath, join(checkout, 'infra/local/run.mjs'), 'infra/local/start.ts', '--help'),
+  ).toBe('own\n')
   expect(said(join(modules, '.bin/node'))).toBe('own\n')
 })
 

@@ -12,7 +12,7 @@ import { needWrk } from './wrk.ts'
 const log = (line: string) => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
 
 /** Runs the bench with command line arguments and returns the exit code. */
-export async function main(args: string[]): Promise<number> {
+async function main(args: string[]): Promise<number> {
   let options: ReturnType<typeof readOptions>
   let wanted: Row[]
   try {
@@ -82,3 +82,5 @@ function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promis
   if (signal.aborted) aborted.reject(signal.reason)
   return Promise.race([work, aborted.promise])
 }
+
+process.exit(await main(process.argv.slice(2)))

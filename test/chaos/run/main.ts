@@ -45,7 +45,7 @@ const options = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
 /** Runs the fault tests with command line arguments and returns the exit code. */
-export async function main(args: string[]): Promise<number> {
+async function main(args: string[]): Promise<number> {
   let values: Values
   try {
     values = parseArgs({ args, options }).values
@@ -129,3 +129,5 @@ async function runPieces<On extends System>({
   await Promise.allSettled(runs)
   return Promise.all(runs)
 }
+
+process.exit(await main(process.argv.slice(2)))

@@ -1,3 +1,0 @@
-import { findBreaking } from '../../test/contract/breaking.ts'
-
-process.exit(await findBreaking())
