@@ -14,7 +14,7 @@ import {
 import { readEpoch } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
-import { complete, type ReadModelRedis, type RedisKeys } from './redis.ts'
+import { complete, type ReadModel, type ReadModelRedis, type RedisKeys } from './redis.ts'
 
 /** `epoch`: undefined if there was no event to publish. */
 export type Published = {
@@ -30,10 +30,7 @@ export type Unpublished =
   | { whole: true }
   | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
 
-export type PublishDeps = {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
+export type PublishDeps = ReadModel & {
   epochs?: Epochs
   /**
    * Called before an event is read of which a difference is published: the difference up to now, if it has grown, so
@@ -142,17 +139,14 @@ export async function readUnpublished(
 ): Promise<EventState[]> {
   const entries = [...unpublished]
   const withRecord = entries.flatMap(([id, entry]) => (entry.whole || entry.event ? [id] : []))
-  const { rows } = await sql<{
-    eventId: EventId
-    shard: number
-    revision: number
-    isScattered: boolean
-    epoch: number | null
-    timeZone: string | null
-    isAwaited: boolean
-    document: string | null
-    areas: string | null
-  }>`
+  const { rows } = await sql<
+    Pick<EventState, 'eventId' | 'shard' | 'revision' | 'epoch' | 'isAwaited'> & {
+      isScattered: boolean
+      timeZone: string | null
+      document: string | null
+      areas: string | null
+    }
+  >`
 ${withAsked(scopeOf(unpublished))}
 select head.event_id as "eventId", head.shard, head.revision, head.is_scattered as "isScattered",
   (select current_epoch()) as epoch, event.time_zone as "timeZone",
@@ -166,17 +160,11 @@ left join lateral (
   select time_zone, document from events where event_id = head.event_id offset 0
 ) as event on true
 where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
-  return rows.map(
-    ({ eventId, shard, revision, epoch, isScattered, isAwaited, document, areas, timeZone }) => ({
-      eventId,
-      shard,
-      revision,
-      epoch,
-      isAwaited,
-      event: storedEvent({ document, shard, isScattered }),
-      ...composed(areas, timeZone),
-    }),
-  )
+  return rows.map(({ isScattered, document, areas, timeZone, ...state }) => ({
+    ...state,
+    event: storedEvent({ document, shard: state.shard, isScattered }),
+    ...composed(areas, timeZone),
+  }))
 }
 
 /** An error stays with its event: a sum above 2^53 cents, or a time zone that this process's data lacks. */

@@ -1,5 +1,5 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { type RedisClient, type ScriptCalls, script } from '@tally/platform'
+import { type Postgres, type RedisClient, type ScriptCalls, script } from '@tally/platform'
 
 /**
  * The Redis keys of the read models; packages/access has its own. The braces contain the hash tag: keys of one event,
@@ -70,3 +70,6 @@ export const readModelScripts = {
 
 /** A client with these scripts. */
 export type ReadModelRedis = RedisClient & ScriptCalls<typeof readModelScripts>
+
+/** Redis, and the Postgres that its documents are composed from. */
+export type ReadModel = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }

@@ -1,15 +1,15 @@
-import { describeRedis, openRedis, type Postgres, reasonOf, type Settings, whenReady } from '@tally/platform'
-import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/publication'
+import { describeRedis, openRedis, reasonOf, type Settings, whenReady } from '@tally/platform'
+import { type ReadModel, readModelScripts, redisKeys } from '@tally/publication'
 
 /** What `verify` and `rebuild` need. */
-export type RepairDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }
+export type RepairDeps = ReadModel
 
 const connectTimeoutMs = 5_000
 
 /** Does `work` with a connection to Redis and closes it; throws a sentence if Redis does not answer. */
 export async function withRedis<T>(
   { redisNodes, redisPrefix, redisQuietMs }: Pick<Settings, 'redisNodes' | 'redisPrefix' | 'redisQuietMs'>,
-  work: (deps: { redis: ReadModelRedis; keys: RedisKeys }) => Promise<T>,
+  work: (deps: Omit<ReadModel, 'db'>) => Promise<T>,
 ): Promise<T> {
   let said: unknown = 'nothing came'
   const onError = (error: unknown) => {
@@ -29,7 +29,7 @@ export async function withRedis<T>(
 }
 
 /** Whether Redis can be connected to within `connectTimeoutMs`, in any attempt. */
-async function connects(redis: ReadModelRedis): Promise<boolean> {
+async function connects(redis: ReadModel['redis']): Promise<boolean> {
   const deadline = performance.now() + connectTimeoutMs
   for (let leftMs = connectTimeoutMs; leftMs > 0; leftMs = deadline - performance.now())
     if (await whenReady(redis, Math.ceil(leftMs))) return true

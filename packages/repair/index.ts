@@ -1,4 +1,4 @@
-export { withRedis } from './deps.ts'
+export { type RepairDeps, withRedis } from './deps.ts'
 export type { Checked } from './doctor/check.ts'
 export { examine } from './doctor/doctor.ts'
 export { rebuildFromKafka } from './fromKafka/rebuildFromKafka.ts'

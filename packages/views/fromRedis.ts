@@ -6,9 +6,9 @@ import {
   type EventVersion,
   eventRevisionField,
   fitsShard,
+  type ReadModel,
   type ReadModelRedis,
   type ReadVersion,
-  type RedisKeys,
   readEventVersion,
   readShardHash,
   type ShardHash,
@@ -55,6 +55,8 @@ type RedisReads = (
 /** `allowance`: more than versions is read only with it. `seen`: what the request's own batch has read already. */
 export type Reading = { allowance?: Promise<unknown> | undefined; seen?: Seen | undefined }
 
+type InRedis = Omit<ReadModel, 'db'>
+
 /** No answer is remembered for it, so that every document is needed. */
 const noRevision = -1
 /** Each further round means that the event's record has changed since the last one, or since it was cached. */
@@ -67,15 +69,7 @@ const rounds = 4
  * parsed. The shard's hash is always read before the event's: documents that are read later must contain what it
  * claims.
  */
-export function createRedisReads({
-  redis,
-  keys,
-  look,
-}: {
-  redis: ReadModelRedis
-  keys: RedisKeys
-  look: Look
-}): RedisReads {
+export function createRedisReads({ redis, keys, look }: InRedis & { look: Look }): RedisReads {
   const readTexts = createTexts(redis)
 
   /** The event's record. Without it the shard is unknown, so that the hash cannot be checked. */
@@ -147,10 +141,7 @@ type Place = { eventId: EventId; shard: number }
 const mostLooks = 256
 
 /** On one node, looks that begin together are one command: 200 commands cost more than all else of their looks. */
-export function createLooks(
-  { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
-  topics: string[],
-): Look {
+export function createLooks({ redis, keys }: InRedis, topics: string[]): Look {
   const fields = shardFields(topics)
   const lookAtAll = async (places: readonly Place[]): Promise<(Seen | undefined | Error)[]> => {
     const byShard = Map.groupBy(places, ({ shard }) => shard)

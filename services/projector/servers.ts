@@ -11,7 +11,6 @@ import {
   type Metrics,
   type Outages,
   openRedis,
-  type Postgres,
   pingPostgres,
   pingRedis,
   type ServiceDeps,
@@ -19,18 +18,15 @@ import {
   type Startup,
   watchParts,
 } from '@tally/platform'
-import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/publication'
+import { type ReadModel, readModelScripts, redisKeys } from '@tally/publication'
 import { checkSchema, openPostgres } from '@tally/schema'
 
 /** Time limit for closing what may hang on Kafka or Postgres: it must not delay leaving the group. */
 export const hangsMs = 500
 
-export type Servers = {
-  db: Postgres
+export type Servers = ReadModel & {
   /** The highest epoch and revision that this process has seen. */
   seen: SeenEpoch
-  redis: ReadModelRedis
-  keys: RedisKeys
   kafka: KafkaConnection
   producer: Producer
 }

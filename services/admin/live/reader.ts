@@ -1,24 +1,14 @@
 import { type OrderStatus, offsetIn } from '@tally/contract'
 import { readStatuses } from '@tally/figures'
 import { type Logger, type Postgres, timeout } from '@tally/platform'
-import {
-  isBehind,
-  type LastAnswer,
-  nextAnswer,
-  publishEvents,
-  type ReadModelRedis,
-  type RedisKeys,
-} from '@tally/publication'
+import { isBehind, type LastAnswer, nextAnswer, publishEvents, type ReadModel } from '@tally/publication'
 import { readFromPostgres } from '@tally/views'
 import DataLoader from 'dataloader'
 import { type Beat, type Composition, type DayRead, type DayRef, dayOf, livePage } from './day.ts'
 import type { RedisDay, RedisDays } from './fromRedis.ts'
 import { wantedNames } from './wanted.ts'
 
-export type LiveDeps = {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
+export type LiveDeps = ReadModel & {
   topics: string[]
   logger: Logger
 }

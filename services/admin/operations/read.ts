@@ -12,7 +12,7 @@ import {
 } from '@tally/kafka'
 import { earliest, readLogs, readOffsets, type Stall } from '@tally/offsets'
 import { isTransient, type Postgres, timeout } from '@tally/platform'
-import { type ReadModelRedis, type RedisKeys, readShardHash } from '@tally/publication'
+import { type ReadModel, readShardHash } from '@tally/publication'
 import { sql } from 'kysely'
 import { type AuditEntry, readAudit } from '../audit/store.ts'
 
@@ -20,10 +20,7 @@ import { type AuditEntry, readAudit } from '../audit/store.ts'
 export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
 export type Rebuild = { startedAt: number; finishedAt: number | null }
 
-type Deps = {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
+type Deps = ReadModel & {
   kafka: KafkaConnection
   topicPrefix: string
 }

@@ -2,7 +2,6 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { readEventsSince, readOrganizationsSince } from '@tally/figures'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
 import { readEpoch, readOffsets } from '@tally/offsets'
-import type { Postgres } from '@tally/platform'
 import type { Effects, EventEffect } from '@tally/projection'
 import {
   areaOf,
@@ -13,8 +12,7 @@ import {
   publishEvents,
   publishedField,
   publishOrganizations,
-  type ReadModelRedis,
-  type RedisKeys,
+  type ReadModel,
   type Unpublished,
 } from '@tally/publication'
 import { Backlog, type Missing } from './backlog.ts'
@@ -171,10 +169,7 @@ function unpublished({ before, areas, event }: EventEffect, revision: number): U
 }
 
 type Publish = ReturnType<typeof createPublication>
-type PublicationDeps = {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
+type PublicationDeps = ReadModel & {
   /** The topic of organizations: its reader publishes all of them when Redis has lost its data. */
   organizationsTopic?: string
   /** Called when documents of a new epoch were published. */

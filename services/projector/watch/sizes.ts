@@ -1,7 +1,6 @@
 import { readLargestOrganizations, readUnmeasured, storeSizes } from '@tally/figures'
 import type { TopicPartition } from '@tally/kafka'
-import type { Postgres } from '@tally/platform'
-import type { ReadModelRedis, RedisKeys } from '@tally/publication'
+import type { ReadModel, ReadModelRedis } from '@tally/publication'
 import type { ProjectorMetrics } from '../metrics.ts'
 
 const everyMs = 60_000
@@ -18,10 +17,7 @@ const bytesOf = async (redis: ReadModelRedis, key: string): Promise<number> => {
   return bytes ?? 0
 }
 
-export type SizesDeps = {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
+export type SizesDeps = ReadModel & {
   organizationsTopic: string
   metrics: Pick<ProjectorMetrics, 'organizationRows' | 'organizationRedisBytes'>
 }

@@ -12,8 +12,7 @@ import {
   type PartitionAsOf,
   publishedField,
   type RaisedAsOf,
-  type ReadModelRedis,
-  type RedisKeys,
+  type ReadModel,
   raiseAsOf,
   raisePublished,
 } from '@tally/publication'
@@ -27,11 +26,8 @@ import type { Sizes } from './sizes.ts'
 import type { Walk } from './walk.ts'
 
 /** What the steps of the watch work on; each step takes the part of it that it needs. */
-export type WatchDeps = {
+export type WatchDeps = ReadModel & {
   kafka: KafkaConnection
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
   publisher: Publisher
   asOf: AsOf
   seen: SeenEpoch

@@ -1,12 +1,10 @@
 import type { OrganizationId } from '@tally/contract'
 import type { TopicPartition } from '@tally/kafka'
-import type { Postgres } from '@tally/platform'
 import {
   type EventRevision,
   eventRevisionField,
   type HeadRevision,
-  type ReadModelRedis,
-  type RedisKeys,
+  type ReadModel,
   readEventRevisions,
   readOrganizationRevisions,
   stampAbove,
@@ -32,10 +30,7 @@ export function createWalk({
   publisher,
   eventsTopic,
   organizationsTopic,
-}: {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
+}: ReadModel & {
   publisher: Pick<Publisher, 'again'>
   eventsTopic: string
   organizationsTopic: string

@@ -1,6 +1,6 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
-import { isTransient, type Postgres } from '@tally/platform'
-import { composeOrganization, type ReadModelRedis, type RedisKeys } from '@tally/publication'
+import { isTransient } from '@tally/platform'
+import { composeOrganization, type ReadModel } from '@tally/publication'
 import { LRUCache } from 'lru-cache'
 import { failureOf } from '../http/problems.ts'
 import type { Allowance } from '../limits/limitDecision.ts'
@@ -21,18 +21,17 @@ export type EventList = {
 type List = { revision: number; events: EventAnswer[]; isBehind: boolean }
 
 /** Reads the list of events from Redis, or from Postgres if Redis is down, empty, behind or refuses writes. */
-export function createEventList(deps: {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
-  breaker: Breaker
-  shared: SharedReads
-  /** Whether Redis is behind Postgres (watermarks.ts). */
-  isBehind: () => Promise<boolean>
-  /** Publishes an organization that Redis lacks, in the background. */
-  repair: (id: OrganizationId) => void
-  onFailure: (error: unknown) => void
-}): EventList {
+export function createEventList(
+  deps: ReadModel & {
+    breaker: Breaker
+    shared: SharedReads
+    /** Whether Redis is behind Postgres (watermarks.ts). */
+    isBehind: () => Promise<boolean>
+    /** Publishes an organization that Redis lacks, in the background. */
+    repair: (id: OrganizationId) => void
+    onFailure: (error: unknown) => void
+  },
+): EventList {
   const { db, redis, keys, breaker, shared, isBehind, repair, onFailure } = deps
   /** The revision that was last answered; Postgres may have gone back (memory.ts has the rules). */
   const latest = new LRUCache<OrganizationId, number>({ max: 10_000 })

@@ -1,4 +1,5 @@
-import type { Postgres, Settings } from '@tally/platform'
+import type { Settings } from '@tally/platform'
+import type { RepairDeps } from '@tally/repair'
 import type { Command } from 'commander'
 import { UsageError } from '../failure.ts'
 import { openCommand, withKafka, withRevisions } from '../open.ts'
@@ -20,45 +21,39 @@ export function addRebuild(program: Command): void {
 
 const say = (sentence: string) => remark(`rebuild: ${sentence}`)
 
-/** Leaves an audit entry at both ends of a rebuild. */
-async function noted<Result extends { events: number }>(
-  db: Postgres,
-  of: string,
-  run: () => Promise<Result>,
+/** Runs a rebuild with its connections and a progress bar, and leaves an audit entry at both ends. */
+async function rebuildWith<Result extends { events: number }>(
+  settings: Settings,
+  { of, unit }: { of: string; unit: string },
+  run: (deps: RepairDeps, onProgress: (done: number, all: number) => void) => Promise<Result>,
 ): Promise<Result> {
-  const { commandActor, noteBothEnds } = await import('@tally/access')
-  return noteBothEnds(db, commandActor(), {
-    work: 'rebuild',
-    of,
-    run,
-    outcome: ({ events }) => `${of}: ${counted(events, 'event')}`,
-  })
+  const [{ commandActor, noteBothEnds }, { withRedis }, { createCount }] = await Promise.all([
+    import('@tally/access'),
+    import('@tally/repair'),
+    import('../progress.ts'),
+  ])
+  const progress = createCount(process.stderr, { name: 'rebuild', unit })
+  return withRevisions(settings.databaseUrl, db =>
+    noteBothEnds(db, commandActor(), {
+      work: 'rebuild',
+      of,
+      run: () => withRedis(settings, redis => run({ db, ...redis }, progress.show)),
+      outcome: ({ events }) => `${of}: ${counted(events, 'event')}`,
+    }),
+  ).finally(progress.close)
 }
 
 async function rebuildFromOrders(settings: Settings): Promise<void> {
-  const [{ rebuild, withRedis }, { topicNames }, { createCount }] = await Promise.all([
-    import('@tally/repair'),
-    import('@tally/kafka'),
-    import('../progress.ts'),
-  ])
-  const progress = createCount(process.stderr, { name: 'rebuild', unit: 'events' })
-  const { events, repaired } = await withRevisions(settings.databaseUrl, db =>
-    noted(db, 'from the stored orders', () =>
-      withRedis(settings, redis =>
-        rebuild(
-          { db, ...redis },
-          {
-            topics: topicNames(settings.topicPrefix),
-            onContinued: done =>
-              say(
-                `continuing an interrupted run: ${counted(done, 'event')} already done, and only compared again`,
-              ),
-            onProgress: progress.show,
-          },
-        ),
-      ),
-    ),
-  ).finally(progress.close)
+  const [{ rebuild }, { topicNames }] = await Promise.all([import('@tally/repair'), import('@tally/kafka')])
+  const what = { of: 'from the stored orders', unit: 'events' }
+  const { events, repaired } = await rebuildWith(settings, what, (deps, onProgress) =>
+    rebuild(deps, {
+      topics: topicNames(settings.topicPrefix),
+      onContinued: done =>
+        say(`continuing an interrupted run: ${counted(done, 'event')} already done, and only compared again`),
+      onProgress,
+    }),
+  )
   print(`${counted(events, 'event')} rebuilt, ${repaired} of them wrong in Postgres; all agree now`)
 }
 
@@ -67,27 +62,19 @@ async function rebuildFromTopics(
   kafka: Parameters<Parameters<typeof withKafka>[2]>[0],
   mayRemove: boolean,
 ): Promise<void> {
-  const [{ rebuildFromKafka, withRedis }, { createCount }] = await Promise.all([
-    import('@tally/repair'),
-    import('../progress.ts'),
-  ])
-  const progress = createCount(process.stderr, { name: 'rebuild', unit: 'records' })
-  const { events, records } = await withRevisions(settings.databaseUrl, db =>
-    noted(db, 'from Kafka', () =>
-      withRedis(settings, redis =>
-        rebuildFromKafka(
-          { db, kafka, ...redis },
-          {
-            settings,
-            mayRemove,
-            onRemoving: what => say(`removing ${what}, which the topics no longer hold`),
-            onContinued: done =>
-              say(`continuing an interrupted run: ${counted(done, 'record')} already read`),
-            onProgress: progress.show,
-          },
-        ),
-      ),
+  const { rebuildFromKafka } = await import('@tally/repair')
+  const what = { of: 'from Kafka', unit: 'records' }
+  const { events, records } = await rebuildWith(settings, what, (deps, onProgress) =>
+    rebuildFromKafka(
+      { kafka, ...deps },
+      {
+        settings,
+        mayRemove,
+        onRemoving: what => say(`removing ${what}, which the topics no longer hold`),
+        onContinued: done => say(`continuing an interrupted run: ${counted(done, 'record')} already read`),
+        onProgress,
+      },
     ),
-  ).finally(progress.close)
+  )
   print(`${counted(events, 'event')} rebuilt from ${counted(records, 'record')}`)
 }
