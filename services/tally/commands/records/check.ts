@@ -1,11 +1,11 @@
 import type { EventId, RecordType } from '@tally/contract'
+import type { KafkaRecord } from '@tally/kafka'
 import type { Counts } from '@tally/projection'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka } from '../../open.ts'
 import { counted, remark } from '../../output.ts'
 import { oneOf, wholeNumber } from '../../values.ts'
-import { createFilter } from './ofEvent.ts'
 import { createPrinter } from './print.ts'
 
 type Raw = { fromKafka?: true; type?: string; event?: string; partitions?: string; json?: true }
@@ -118,4 +118,14 @@ async function eventFrom(text: string | undefined): Promise<EventId | undefined>
   if (text === undefined) return undefined
   const { eventOf } = await import('../keys/values.ts')
   return eventOf(text)
+}
+
+/**
+ * Whether a record's key or value has the id of an event anywhere, in lower or upper case: whatever is wrong with a
+ * record, such as an envelope or another key, it is found. Every record passes without an event.
+ */
+function createFilter(event: EventId | undefined) {
+  const spellings = event === undefined ? [] : [event, event.toUpperCase()].map(id => Buffer.from(id))
+  return ({ key, value }: KafkaRecord): boolean =>
+    event === undefined || spellings.some(id => key?.includes(id) || value?.includes(id))
 }
