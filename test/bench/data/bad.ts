@@ -5,7 +5,7 @@ import type { Random } from '../../chaos/load/random.ts'
 export type BadValue = Buffer | string
 
 /** Ways in which an order becomes no JSON at all: some the decoder sees at once, of some only the parser knows. */
-export const notJson: Record<string, (order: TestRecord['value'], random: Random) => BadValue> = {
+const notJson: Record<string, (order: TestRecord['value'], random: Random) => BadValue> = {
   'cut off': (order, random) => {
     const json = JSON.stringify(order)
     return json.slice(0, random.whole(1, json.length - 1))
@@ -17,7 +17,7 @@ export const notJson: Record<string, (order: TestRecord['value'], random: Random
 }
 
 /** Values each of which breaks the schema of an order. */
-export const wrongFields: Record<string, unknown> = {
+const wrongFields: Record<string, unknown> = {
   version: 0,
   status: 'Eaten',
   areaId: 'bar',
