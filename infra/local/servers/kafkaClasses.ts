@@ -14,6 +14,9 @@ const file = join(dirname(jarsFolder), 'classes.jsa')
  */
 export const classesOption = `-XX:SharedArchiveFile=${file}`
 
+/** Whether that file is there. */
+export const hasClasses = (): boolean => existsSync(file)
+
 /**
  * Writes the file of `classesOption` once for a checkout: Java does so when the broker that `args` start has ended,
  * which happens as soon as it answers.
@@ -23,7 +26,7 @@ export async function haveClasses(
   args: string[],
   { answers, signal }: { answers: () => Promise<boolean>; signal: AbortSignal | undefined },
 ): Promise<void> {
-  if (existsSync(file)) return
+  if (hasClasses()) return
   const partly = `${file}.${process.pid}`
   const others = args.filter(arg => arg !== classesOption)
   const broker = spawn(java, [`-XX:ArchiveClassesAtExit=${partly}`, ...others], { stdio: 'ignore', signal })
