@@ -1,7 +1,8 @@
 import { timeZoneDataVersion } from '@tally/contract'
 import { describeTopics } from '@tally/kafka'
 import { type Checked, examine } from '@tally/repair'
-import { type Environment, type LogLine, runTally, startProcess } from '@tally/testkit/processes/process'
+import { parsedLines } from '@tally/testkit/processes/command'
+import { type Environment, runTally, startProcess } from '@tally/testkit/processes/process'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
@@ -176,13 +177,6 @@ test('with all parts down, one of which hangs, each fails its own line, and the 
 
 const services = ['projector', 'query', 'admin']
 
-/** The lines of a log; each must be JSON. */
-const parsed = (log: string): LogLine[] =>
-  log
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line) as LogLine)
-
 test('whatever libraries and Node print, each line of a service is JSON', async () => {
   const { tally, redises } = installation
   // ioredis prints a text if the user may not read INFO, pg if sslmode is `require`, and Node if it checks nothing.
@@ -199,7 +193,7 @@ test('whatever libraries and Node print, each line of a service is JSON', async 
     for (const reason of reasons) await process.line(({ msg }) => reason.test(String(msg)))
     await process.end()
     expectNoSecret(process.log(), settings)
-    expect(parsed(process.log()).map(({ msg }) => msg)).not.toContain('')
+    expect(parsedLines(process.log()).map(({ msg }) => msg)).not.toContain('')
   }
   const blind = /Skipping the ready check because INFO command fails/
   const careless = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
@@ -228,7 +222,7 @@ test.each([
   for (const service of services) {
     const ran = await runTally([service], { ...installation.tally.settings, ...taken })
     expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code, stdout: '' })
-    expect(parsed(ran.stderr).at(-1)).toMatchObject({
+    expect(parsedLines(ran.stderr).at(-1)).toMatchObject({
       level: 60,
       service,
       msg: expect.stringMatching(sentence),

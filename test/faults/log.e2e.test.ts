@@ -1,3 +1,4 @@
+import { parsedLines } from '@tally/testkit/processes/command'
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
@@ -64,8 +65,7 @@ async function expectRemembered(fixture: LogFixture, reason: string, givenUp: st
     givenUp,
   ])
   const { stdout } = await fixture.command('dead-letters', 'list', '--json')
-  const listed = stdout.split('\n').filter(line => line !== '')
-  const [deadLetter] = listed.map(line => JSON.parse(line) as { id: string; reason: string })
+  const [deadLetter] = parsedLines(stdout)
   expect(deadLetter).toMatchObject({ reason, message: givenUp })
   const replayed = await fixture.command('dead-letters', 'replay', String(deadLetter?.id))
   expect(replayed).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be replayed') })

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
+import { memoryOf } from '../bench/tally/memoryOf.ts'
 import { open } from './raw.ts'
 
 const tally = useTally({ settings: { RATE_LIMITS: 'Trial=10000,ActiveDayPass=10000,Inactive=10000' } })
 const [festival, other] = [newFestival(), newFestival()]
-const mebi = 2 ** 20
 const orderCount = 30
 /** Of these orders of 631 kB, so many fit into 5 MiB. */
 const fitting = 8
@@ -63,11 +62,9 @@ test('large answers that are not read take little memory, and others are answere
   await expect.poll(async () => (await orders(fitting)).status).toBe(503)
   for (let round = 0; round < 20; round += 1)
     expect((await tally.get(`${other.path}/orders`, { token: othersToken })).status).toBe(200)
-  const resident = Number(
-    /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${query?.process.pid}/status`, 'utf8'))?.[1],
-  )
-  console.info(`query: at most ${Math.round(resident / 1024)} MiB`)
-  expect(resident * 1024).toBeLessThan(300 * mebi)
+  const { peak } = memoryOf(query?.process.pid ?? 0)
+  console.info(`query: at most ${Math.round(peak)} MiB`)
+  expect(peak).toBeLessThan(300)
   for (const socket of sockets) socket.destroy()
   await expect.poll(async () => (await orders(fitting)).status).toBe(200)
 })

@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { useTally } from '@tally/testkit/processes/tally'
 import { expect, test } from 'vitest'
 import { programPath } from '#infra/install/programs.ts'
+import { memoryOf } from '../bench/tally/memoryOf.ts'
 
 const tally = useTally({ projectors: 0 })
 const mebi = 2 ** 20
 
 /** The resident memory of a process in MiB. */
-const residentMiB = (pid = 0): number =>
-  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+const residentMiB = (pid = 0): number => memoryOf(pid).now
 
 test('what follows an invalid request is not read while the answers before it are unread', async () => {
   const [query] = tally.queries

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -9,6 +8,7 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival, saturday } from '@tally/testkit/records/festival'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { programPath } from '#infra/install/programs.ts'
+import { memoryOf } from '../bench/tally/memoryOf.ts'
 import { useAdministration } from '../hostile/administration.ts'
 import { startProxy } from '../integrations/proxies.ts'
 import { polls } from './polls.ts'
@@ -151,7 +151,7 @@ async function answeredUnder({ port, way, pattern }: (typeof cases)[number]) {
   let most = 0
   let isOver = false
   const watching = (async () => {
-    for (; !isOver; await sleep(50)) most = Math.max(most, residentMiB(target.pid))
+    for (; !isOver; await sleep(50)) most = Math.max(most, memoryOf(target.pid).now)
   })()
   const flooded = await flood
   const { p50, p99, statuses } = await polling.stop()
@@ -176,6 +176,3 @@ async function floodWith(pattern: string, port: number, { targets, key }: Target
   const [connections, sent, received] = stdout.trim().split(' ').map(Number)
   return { connections: connections ?? 0, 'MiB sent': sent ?? 0, 'MiB received': received ?? 0 }
 }
-
-const residentMiB = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024

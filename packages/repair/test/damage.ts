@@ -1,4 +1,4 @@
-import { tally as command } from '@tally/testkit/processes/command'
+import { tally as command, parsedLines } from '@tally/testkit/processes/command'
 import type { Tally, TestRecord } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { allKeys } from '@tally/testkit/servers/redis'
@@ -19,8 +19,7 @@ export async function verifyAll({
   settings,
 }: Tally): Promise<{ code: number | null; lines: Line[]; stderr: string }> {
   const { code, stdout, stderr } = await command(['verify'], settings)
-  const lines = stdout.split('\n').filter(Boolean)
-  return { code, lines: lines.map(line => JSON.parse(line) as Line), stderr }
+  return { code, lines: parsedLines(stdout), stderr }
 }
 
 /** Fails with the first differences if `tally verify` finds any. */

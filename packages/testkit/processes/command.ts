@@ -22,6 +22,13 @@ export async function tally(args: string[], settings: Record<string, string> = {
   return { code: code ?? Number(own.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() }
 }
 
+/** What a command printed with --json: each of its lines must be JSON. */
+export const parsedLines = (stdout: string) =>
+  stdout
+    .split('\n')
+    .slice(0, -1)
+    .map(line => JSON.parse(line))
+
 const real = process
 /** What the global `process` is to a command that runs here. */
 const processOf = new AsyncLocalStorage<NodeJS.Process>()

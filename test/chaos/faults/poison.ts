@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { openProducer, topicNames } from '@tally/kafka'
 import { newFestival } from '@tally/testkit/records/festival'
+import { memoryOf } from '../../bench/tally/memoryOf.ts'
 import { expensiveRecords } from '../load/expensive.ts'
 import { outgoingOf } from '../load/feeding.ts'
 import { badHeader } from '../load/load.ts'
@@ -12,7 +12,7 @@ import { prefix } from '../system/system.ts'
 
 const MiB = 1024 * 1024
 /** The most memory that a process may ever use (docs/reliability.md, Records). */
-const mostKiB = 1024 * 1024
+const mostMiB = 1024
 const freshTimeoutMs = 60_000
 
 /** Waits until everything is counted, and checks the peak memory of the projectors. */
@@ -21,9 +21,8 @@ async function expectModesty({ projectors }: LinkedSystem, { isFresh, wrongs }: 
     wrongs.add('a poison record stops nothing', `not fresh after ${freshTimeoutMs / 1000} s`)
   for (const { name, pid, hasEnded } of projectors) {
     if (hasEnded()) continue
-    const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-    if (peakKiB > mostKiB)
-      wrongs.add('memory stays below 1 GiB', `${name} took ${Math.round(peakKiB / 1024)} MiB`)
+    const { peak } = memoryOf(pid)
+    if (peak > mostMiB) wrongs.add('memory stays below 1 GiB', `${name} took ${Math.round(peak)} MiB`)
   }
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { createGzip, createZstdCompress } from 'node:zlib'
@@ -80,10 +79,4 @@ export async function sendPacked(
     kafkajs.CompressionCodecs[codecs[codec]] = usual as never
     await producer.disconnect()
   }
-}
-
-/** The peak memory of a process so far, in bytes, as Linux counts it. */
-export function peakMemoryOf(pid: number): number {
-  const [, kibibytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kibibytes) * 1024
 }

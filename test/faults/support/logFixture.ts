@@ -1,5 +1,5 @@
 import { inside, partitionOf, topicNames } from '@tally/kafka'
-import { tally as command } from '@tally/testkit/processes/command'
+import { tally as command, parsedLines } from '@tally/testkit/processes/command'
 import type { TallyProcess } from '@tally/testkit/processes/process'
 import { type Options, startTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -42,8 +42,7 @@ export async function openLogFixture(
     async listed(topic: string, partition: number) {
       const { code, stdout, stderr } = await command(['offsets', '--json'], tally.settings)
       if (code !== 0) throw new Error(stderr)
-      const lines = stdout.split('\n').filter(line => line !== '')
-      const all = lines.map(line => JSON.parse(line) as { topic: string; partition: number })
+      const all: { topic: string; partition: number }[] = parsedLines(stdout)
       return all.find(one => one.topic === topic && one.partition === partition)
     },
     /** How many orders of a festival are counted; 0 while Tally does not know it. */

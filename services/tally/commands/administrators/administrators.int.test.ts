@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { isPassword } from '@tally/access'
-import { tally } from '@tally/testkit/processes/command'
+import { parsedLines, tally } from '@tally/testkit/processes/command'
 import { addOrganization } from '@tally/testkit/records/rows'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
@@ -177,10 +177,7 @@ test('administrators are listed by organization, and a removed one is signed out
   for (const name of ['zora', 'yann'])
     await create(['--organization', own, '--email', `${name}@example.org`, '--json'])
   const list = async () =>
-    (await tally(['administrators', 'list', '--organization', own, '--json'], settings)).stdout
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
+    parsedLines((await tally(['administrators', 'list', '--organization', own, '--json'], settings)).stdout)
   const [yann, zora] = await list()
   expect([yann.email, zora.email]).toEqual(['yann@example.org', 'zora@example.org'])
   const { beginSession, findSession } = await import('@tally/admin')

@@ -7,7 +7,7 @@ import {
   readTopic,
   topicNames,
 } from '@tally/kafka'
-import { tally } from '@tally/testkit/processes/command'
+import { parsedLines, tally } from '@tally/testkit/processes/command'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { connectTo } from '@tally/testkit/servers/kafka'
@@ -51,10 +51,7 @@ async function given(...deadLetters: (Over | { foreign: RecordHeaders })[]): Pro
 async function listed(): Promise<Record<string, unknown>[]> {
   const { code, stdout } = await run('list', '--json')
   expect(code).toBe(0)
-  return stdout
-    .split('\n')
-    .slice(0, -1)
-    .map(line => JSON.parse(line))
+  return parsedLines(stdout)
 }
 
 async function sentAgain(): Promise<(KafkaRecord & { partition: number })[]> {
@@ -71,8 +68,7 @@ test('dead letters are listed as one JSON object per line, the oldest first, wit
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/)
   const rest = { reason: 'schema', message: 'items: must be an array', at }
-  const lines = stdout.trimEnd().split('\n')
-  expect(lines.map(line => JSON.parse(line))).toEqual([
+  expect(parsedLines(stdout)).toEqual([
     { id: id(7), key: 'evento è', ...rest },
     { id: id(3), key: null, ...rest },
     { id: id(9), key: null, keyBase64: key.toString('base64'), ...rest },
@@ -95,8 +91,7 @@ test('without --json each has a line under a heading, and no key can move the cu
 test('with --limit only the newest dead letters are listed, the oldest of them first', async () => {
   await given(...[1, 2, 3, 4, 5].map(offset => ({ offset, value: Buffer.from(`of ${offset}`) })))
   const { code, stdout } = await run('list', '--json', '--limit', '2')
-  const lines = stdout.trim().split('\n')
-  expect({ code, ids: lines.map(line => JSON.parse(line).id) }).toEqual({ code: 0, ids: [id(4), id(5)] })
+  expect({ code, ids: parsedLines(stdout).map(line => line.id) }).toEqual({ code: 0, ids: [id(4), id(5)] })
   const all = await run('list', '--json', '--limit', '9')
   expect(all.stdout).toBe((await run('list', '--json')).stdout)
   expect(JSON.parse((await run('show', id(2))).stdout).value).toBe('of 2')

@@ -1,5 +1,5 @@
 import { openProducer, topicNames } from '@tally/kafka'
-import { tally as command } from '@tally/testkit/processes/command'
+import { tally as command, parsedLines } from '@tally/testkit/processes/command'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -9,11 +9,7 @@ const tally = useTally()
 const run = (...args: string[]) => command(['dead-letters', ...args], tally.settings)
 
 async function listed(): Promise<{ id: string; reason: string; key: string | null }[]> {
-  const { stdout } = await run('list', '--json')
-  return stdout
-    .split('\n')
-    .slice(0, -1)
-    .map(line => JSON.parse(line))
+  return parsedLines((await run('list', '--json')).stdout)
 }
 
 test('a dead letter that fails again comes back once, under its new id', async () => {

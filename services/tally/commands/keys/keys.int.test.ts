@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { parseToken } from '@tally/access'
-import { tally } from '@tally/testkit/processes/command'
+import { parsedLines, tally } from '@tally/testkit/processes/command'
 import { addEvent, addOrganization } from '@tally/testkit/records/rows'
 import { databaseOfFile, freshDatabase } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
@@ -78,12 +78,7 @@ test('keys are listed as one JSON object per line, never with a token', async ()
   const { token: _, ...second } = await created('--organization', organizationId)
   const { code, stdout } = await tally(['keys', 'list', '--organization', organizationId, '--json'], settings)
   expect(code).toBe(0)
-  expect(
-    stdout
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line)),
-  ).toEqual([first, second])
+  expect(parsedLines(stdout)).toEqual([first, second])
   expect(stdout).not.toContain(token.slice(19))
 })
 

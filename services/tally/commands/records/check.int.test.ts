@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { recordExamples } from '@tally/contract'
 import { createTopics, partitionOf, topicNames } from '@tally/kafka'
-import { tally } from '@tally/testkit/processes/command'
+import { parsedLines, tally } from '@tally/testkit/processes/command'
 import { connectForTest, sendAll } from '@tally/testkit/servers/kafka'
 import { afterAll, expect, inject, test } from 'vitest'
 
@@ -26,11 +26,6 @@ function fileOf(lines: unknown[], name = 'records.jsonl'): string {
 }
 
 const check = (args: string[], input?: string) => tally(['records', 'check', ...args], {}, input)
-const findingsOf = (stdout: string) =>
-  stdout
-    .split('\n')
-    .slice(0, -1)
-    .map(line => JSON.parse(line))
 
 test('a file of good records has no findings', async () => {
   expect(await check([fileOf([good, '', good], 'good.jsonl.gz')])).toEqual({
@@ -58,7 +53,7 @@ test('each bad line is named with its reason, its field and what it takes, and n
   expect(stderr).toBe(
     'records check: 6 records checked, 4 rejected, 1 in another partition than murmur2 chooses, 2 lines without a record\n',
   )
-  expect(findingsOf(stdout)).toMatchObject([
+  expect(parsedLines(stdout)).toMatchObject([
     {
       line: 2,
       type: 'orders',
@@ -86,7 +81,7 @@ test('with --type, lines from stdin are values, whose keys are taken to be right
     .join('\n')
   const { code, stdout } = await check(['-', '--type', 'orders', '--json'], `${input}\nnot JSON\n`)
   expect(code).toBe(1)
-  expect(findingsOf(stdout)).toMatchObject([
+  expect(parsedLines(stdout)).toMatchObject([
     { line: 2, reason: 'schema', field: 'version', takes: 'must be at least 1' },
     { line: 3, reason: 'schema', field: 'value' },
     { line: 4, reason: 'schema', field: 'value' },
@@ -101,7 +96,7 @@ test('lines that are not UTF-8 are judged as such, not as what replacement chara
   )
   const path = join(folder, 'latin1.jsonl')
   writeFileSync(path, Buffer.concat([Buffer.from(`\ufeff${JSON.stringify(good)}\n`), line]))
-  expect(findingsOf((await check([path, '--json'])).stdout)).toMatchObject([
+  expect(parsedLines((await check([path, '--json'])).stdout)).toMatchObject([
     { line: 1, reason: 'line', takes: 'must begin without a byte order mark' },
     { line: 2, reason: 'line', takes: expect.stringContaining('must be UTF-8') },
   ])
@@ -119,14 +114,14 @@ test('with --event, only records that name the event are judged, also in an enve
     { topic: 'tally.orders', key, value: null },
   ]
   const { stdout, stderr } = await check([fileOf(lines), '--event', key, '--json'])
-  expect(findingsOf(stdout).map(({ line }) => line)).toEqual(expect.arrayContaining([1, 3, 4]))
+  expect(parsedLines(stdout).map(({ line }) => line)).toEqual(expect.arrayContaining([1, 3, 4]))
   expect(stderr).toContain('3 records checked, 3 rejected')
 })
 
 test('a value of more than 8 MiB is too large, as in the projector', async () => {
   const note = 'x'.repeat(8 * 1024 * 1024)
   const { code, stdout } = await check([fileOf([{ ...good, value: { ...orders, note } }]), '--json'])
-  expect({ code, findings: findingsOf(stdout) }).toMatchObject({
+  expect({ code, findings: parsedLines(stdout) }).toMatchObject({
     code: 1,
     findings: [{ line: 1, reason: 'too-large' }],
   })
@@ -153,7 +148,7 @@ test('--from-kafka judges what the topics hold, by offset, and stores nothing', 
     code: 1,
     stderr: 'records check: 5 records checked, 2 rejected, 1 in another partition than murmur2 chooses\n',
   })
-  const byPlace = findingsOf(stdout).sort((one, other) => one.reason.localeCompare(other.reason))
+  const byPlace = parsedLines(stdout).sort((one, other) => one.reason.localeCompare(other.reason))
   expect(byPlace).toMatchObject([
     { topic, partition: right, offset: 2, reason: 'not-json', mistake: 'no-value' },
     { topic, partition: wrong, offset: 0, reason: 'partition', mistake: 'partitioner' },
