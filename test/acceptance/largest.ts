@@ -1,5 +1,5 @@
+import { randomFrom } from '@tally/testkit/random'
 import type { Festival } from '@tally/testkit/records/festival'
-import { dice } from '@tally/testkit/records/season'
 
 /** How the characters of a large record are written, and so how large it is (docs/records.md, Values). */
 export type Writing = {
@@ -11,9 +11,9 @@ export type Writing = {
 
 /** Texts in which no two characters in a row repeat, so that a codec makes little of them. */
 function randomText(first: number, last: number): Writing['text'] {
-  const below = dice(1)
+  const random = randomFrom(1, 'text')
   return characters =>
-    String.fromCharCode(...Array.from({ length: characters }, () => first + below(last - first + 1)))
+    String.fromCharCode(...Array.from({ length: characters }, () => random.whole(first, last)))
 }
 
 const chinese = randomText(0x4e00, 0x9fff)

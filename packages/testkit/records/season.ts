@@ -1,16 +1,6 @@
 import type { TestRecord } from '../processes/tally.ts'
+import { randomFrom } from '../random.ts'
 import { type Festival, newFestival } from './festival.ts'
-
-/** A generator of numbers below `n`, the same for the same seed (mulberry32). */
-export function dice(seed: number): (n: number) => number {
-  let state = seed
-  return n => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return (((t ^ (t >>> 14)) >>> 0) % 1_000_003) % n
-  }
-}
 
 const zones = ['Europe/Rome', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Chatham', 'UTC', null]
 const statuses = [
@@ -36,7 +26,9 @@ export function season(
   seed: number,
   { events = 4, orders = 60, isPlain = false } = {},
 ): { festivals: Festival[]; records: TestRecord[] } {
-  const roll = dice(seed)
+  const random = randomFrom(seed, 'season')
+  /** A number below `n`. */
+  const roll = (n: number) => random.whole(0, n - 1)
   const organizations = [newFestival().organizationId, newFestival().organizationId] as const
   const festivals = Array.from({ length: events }, (_, index) =>
     newFestival({ organizationId: organizations[index % 2 === 0 ? 0 : 1] }),
@@ -46,7 +38,7 @@ export function season(
     ...evening(festival, roll, { count: orders, isPlain }),
   ])
   const repeats = records.filter(() => roll(10) === 0)
-  return { festivals, records: shuffled([...records, ...repeats], roll) }
+  return { festivals, records: random.shuffled([...records, ...repeats]) }
 }
 
 function evening(
@@ -123,13 +115,4 @@ function festivalEvent(festival: Festival, version: number, roll: (n: number) =>
       .slice(roll(4))
       .map(menuItemId => ({ menuItemId, name: `Dish ${version}-${menuItemId}`, categoryName: '' })),
   })
-}
-
-export function shuffled<T>(list: T[], roll: (n: number) => number): T[] {
-  const copy = [...list]
-  for (let last = copy.length - 1; last > 0; last--) {
-    const other = roll(last + 1)
-    ;[copy[last], copy[other]] = [copy[other] as T, copy[last] as T]
-  }
-  return copy
 }

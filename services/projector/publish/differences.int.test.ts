@@ -3,6 +3,7 @@ import { composeDocuments } from '@tally/figures'
 import { ensureOffsets } from '@tally/offsets'
 import { projectBatch } from '@tally/projection'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { randomFrom } from '@tally/testkit/random'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPublisher } from './publisher.ts'
@@ -16,19 +17,11 @@ afterAll(() => harness.close())
 
 const next = { events: 0, orders: 0 }
 
-/** Numbers from 0 to below `below` that look random (a linear congruential generator with the constants of glibc). */
-function numbersFrom(seed: number): (below: number) => number {
-  let state = seed
-  return below => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
-    return (state >>> 8) % below
-  }
-}
-
 test.each([1, 2, 3])(
   'differences add up to what Postgres has after each of 60 flushes (seed %i)',
   async seed => {
-    const random = numbersFrom(seed)
+    const { whole } = randomFrom(seed, 'orders')
+    const random = (below: number) => whole(0, below - 1)
     const publisher = createPublisher(harness)
     const eventId = newEventId()
     const put = async (type: 'events' | 'orders', ...values: Record<string, unknown>[]) => {

@@ -1,5 +1,5 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import type { Random } from '../../chaos/load/random.ts'
+import type { Random } from '@tally/testkit/random'
 
 /** What a bad record has in the place of its JSON. */
 export type BadValue = Buffer | string

@@ -1,6 +1,6 @@
 import { createTopics, type KafkaConnection, kafkajs, openProducer, topicNames } from '@tally/kafka'
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import { randomFrom } from '../../chaos/load/random.ts'
+import { randomFrom } from '@tally/testkit/random'
 import { type BadValue, badValue } from './bad.ts'
 import { type Count, openCount } from './count.ts'
 import { partitionsOf, type Shape } from './shape.ts'

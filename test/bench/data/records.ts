@@ -1,5 +1,5 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import { type Random, randomFrom } from '../../chaos/load/random.ts'
+import { type Random, randomFrom } from '@tally/testkit/random'
 import { areas, daysOf, isChanged, menuItemsOf, organizationOf, type Shape } from './shape.ts'
 
 /** The id of an event or an organization of a data set, by its number. */

@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/load/random.ts'
+import type { Random } from '@tally/testkit/random'
 
 /** Draws from 0 up to `size` - 1 by Zipf's law with exponent 1: the n-th is drawn 1/n times as often as the first. */
 export function zipfOf(size: number): (random: Random) => number {

@@ -1,5 +1,5 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import { randomFrom } from '../../chaos/load/random.ts'
+import { randomFrom } from '@tally/testkit/random'
 import { startService } from '../../chaos/system/service.ts'
 import type { Count } from '../data/count.ts'
 import { openLiveOrders } from '../data/live.ts'

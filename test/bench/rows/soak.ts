@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProducer, type Producer, topicNames } from '@tally/kafka'
 import { ask } from '@tally/testkit/processes/http'
-import { randomFrom } from '../../chaos/load/random.ts'
+import { randomFrom } from '@tally/testkit/random'
 import { openLiveOrders } from '../data/live.ts'
 import type { Preloaded } from '../data/preload.ts'
 import { eventRecord } from '../data/records.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ask } from '@tally/testkit/processes/http'
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import { randomFrom } from '../../chaos/load/random.ts'
+import { randomFrom } from '@tally/testkit/random'
 import { openLiveOrders } from '../data/live.ts'
 import type { Preloaded } from '../data/preload.ts'
 import { zipfOf } from '../data/zipf.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type Reply } from '@tally/testkit/processes/http'
-import type { Random } from '../load/random.ts'
+import type { Random } from '@tally/testkit/random'
 import { openRules, type Rule } from './allowed.ts'
 import type { Claims } from './claims.ts'
 import { type Etags, openEtags } from './etags.ts'

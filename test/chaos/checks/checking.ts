@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from '@tally/testkit/processes/http'
+import type { Random } from '@tally/testkit/random'
 import type { Feeding } from '../load/feeding.ts'
-import type { Random } from '../load/random.ts'
 import type { System } from '../system/system.ts'
 import { differenceOf } from './difference.ts'
 import type { Etags } from './etags.ts'

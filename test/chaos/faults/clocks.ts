@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../load/random.ts'
+import type { Random } from '@tally/testkit/random'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import { type Clock, hasWrongClocks, wrongClock } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'

@@ -1,5 +1,5 @@
+import type { Random } from '@tally/testkit/random'
 import { until } from '@tally/testkit/until'
-import type { Random } from '../load/random.ts'
 import { type Fault, type FaultTools, last } from '../run/fault.ts'
 import { appliedOffsets, missingIn } from '../system/appliedOffsets.ts'
 import type { ClusterSystem } from '../system/clusterSystem.ts'

@@ -1,6 +1,6 @@
+import type { Random } from '@tally/testkit/random'
 import { checkAnswers } from '../checks/checking.ts'
 import { untilSent } from '../load/feeding.ts'
-import type { Random } from '../load/random.ts'
 import type { Fault } from '../run/fault.ts'
 import { copyPostgres } from '../system/postgresCopy.ts'
 

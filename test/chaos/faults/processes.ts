@@ -1,4 +1,4 @@
-import type { Random } from '../load/random.ts'
+import type { Random } from '@tally/testkit/random'
 import { type Fault, last } from '../run/fault.ts'
 import type { Service } from '../system/service.ts'
 import type { System } from '../system/system.ts'

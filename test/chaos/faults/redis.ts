@@ -1,8 +1,8 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Random } from '@tally/testkit/random'
 import { Redis } from 'ioredis'
 import { isLoud } from '../checks/checking.ts'
-import type { Random } from '../load/random.ts'
 import { type Fault, last } from '../run/fault.ts'
 import type { LinkedSystem } from '../system/linkedSystem.ts'
 

@@ -1,8 +1,8 @@
 import { inside, topicNames } from '@tally/kafka'
+import type { Random } from '@tally/testkit/random'
 import { newFestival } from '@tally/testkit/records/festival'
 import { sql } from 'kysely'
 import { outgoingOf } from '../load/feeding.ts'
-import type { Random } from '../load/random.ts'
 import { type Fault, type FaultTools, last } from '../run/fault.ts'
 import { partitions, prefix, type System, shardOf } from '../system/system.ts'
 

@@ -1,6 +1,6 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
+import type { Random } from '@tally/testkit/random'
 import type { Festival } from '@tally/testkit/records/festival'
-import type { Random } from './random.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 

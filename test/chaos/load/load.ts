@@ -1,8 +1,8 @@
 import { type FeedRecord, simulate } from '@tally/feed'
 import type { TestRecord } from '@tally/testkit/processes/tally'
+import { type Random, randomFrom } from '@tally/testkit/random'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { badRecords } from '../../acceptance/badRecords.ts'
-import { type Random, randomFrom } from './random.ts'
 
 /** The header by which a bad record is known again among the dead letters. */
 export const badHeader = 'chaos-bad'

@@ -1,4 +1,4 @@
-import { randomFrom } from '../load/random.ts'
+import { randomFrom } from '@tally/testkit/random'
 
 export type Deck<Kind> = { seed: number; count: number; kinds: Kind[]; piece?: Piece | undefined }
 /** `number` of `of` pieces, from 1, that share one deck. */

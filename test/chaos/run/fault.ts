@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '@tally/testkit/random'
 import type { Rule } from '../checks/allowed.ts'
 import type { Checking } from '../checks/checking.ts'
 import type { Polling } from '../checks/polling.ts'
-import type { Random } from '../load/random.ts'
 import type { LinkedSystem } from '../system/linkedSystem.ts'
 import type { System } from '../system/system.ts'
 

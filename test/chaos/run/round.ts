@@ -1,7 +1,7 @@
+import { randomFrom } from '@tally/testkit/random'
 import { type Checking, checkAnswers, checkLists } from '../checks/checking.ts'
 import { checkDeadLetters } from '../checks/deadLetters.ts'
 import { untilSent } from '../load/feeding.ts'
-import { randomFrom } from '../load/random.ts'
 import type { System } from '../system/system.ts'
 import type { Fault } from './fault.ts'
 import type { Round } from './outcome.ts'
