@@ -115,7 +115,8 @@ const bareEnvironment = (): Environment => ({
   NODE_COMPILE_CACHE: compiledFolder,
 })
 
-function jsonLines(log: string): LogLine[] {
+/** The lines of a log that are JSON; the last one is not yet whole. */
+export function jsonLines(log: string): LogLine[] {
   return log
     .split('\n')
     .slice(0, -1)

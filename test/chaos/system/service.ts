@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { jsonLines, type LogLine } from '@tally/testkit/processes/process'
 import { program } from '@tally/testkit/processes/program'
 import { end, endOfLog, launch } from '#infra/servers/process.ts'
 
@@ -48,8 +49,8 @@ export async function startService(
   return {
     name,
     pid: running.pid,
-    address: String(started.address ?? ''),
-    ops: String(started.ops ?? ''),
+    address: started.address ?? '',
+    ops: started.ops ?? '',
     logFile,
     hasEnded: running.hasEnded,
     ended: running.ended,
@@ -70,21 +71,10 @@ export async function startService(
   }
 }
 
-type Line = { msg?: string } & Record<string, unknown>
-
-async function lineOf(file: string, msg: string, hasEnded: () => boolean): Promise<Line | undefined> {
+async function lineOf(file: string, msg: string, hasEnded: () => boolean): Promise<LogLine | undefined> {
   for (const until = Date.now() + startedTimeoutMs; Date.now() < until && !hasEnded(); await sleep(50)) {
-    const found = linesOf(file).find(line => line.msg === msg)
+    const found = jsonLines(readFileSync(file, 'utf8')).find(line => line.msg === msg)
     if (found !== undefined) return found
   }
   return undefined
-}
-
-function linesOf(file: string): Line[] {
-  if (!existsSync(file)) return []
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .filter(line => line.startsWith('{'))
-    .map(line => JSON.parse(line) as Line)
 }
