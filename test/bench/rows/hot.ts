@@ -2,10 +2,10 @@ import { ask } from '@tally/testkit/processes/http'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { startCeiling } from '../run/ceiling.ts'
-import { alternate, measured, type Sample } from '../run/rounds.ts'
-import { type Line, type Row, ratioAtLeast, ratioAtMost } from '../run/row.ts'
+import type { Row } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
 import { type RunningTally, withTally } from '../tally/tally.ts'
+import { besideCeiling } from './besideCeiling.ts'
 import { sameAnswer } from './sameAnswer.ts'
 
 /** Item counts of a day, polled over 64 connections: key, rate limit, and the newest figures each time. */
@@ -23,55 +23,31 @@ export const hot: Row = {
       const [, expected] = data.count.lastAnswers(eventId)
       const path = `/api/v1/events/${eventId}${expected?.path}`
       const asked = { path, token: tally.tokenOf(eventId), data: expected?.data }
-      return { lines: linesOf(await besideCeiling(bench, tally, asked)) }
+      return beside(bench, tally, asked)
     })
   },
 }
 
 type Question = { path: string; token: string; data: unknown }
-type Contender = 'tally' | 'redis'
-type Compared = { samples: Record<Contender, Sample[]>; bytes: number }
 
 /** Puts the same load on Tally and on the ceiling, once each of them has answered as it should. */
-async function besideCeiling(
-  bench: Bench,
-  tally: RunningTally,
-  { path, token, data }: Question,
-): Promise<Compared> {
-  const { text } = await ask(tally.query.address, path, { token })
+async function beside(bench: Bench, { query }: RunningTally, { path, token, data }: Question) {
+  const { text } = await ask(query.address, path, { token })
   await bench.redis.set(`ceiling:${path}`, text)
   const redis = startCeiling(bench, 'fastifyRedis', {
     REDIS_URL: bench.servers.redisUrl,
     REDIS_KEYS: 'ceiling:',
   })
   try {
-    const urls = {
-      tally: tally.query.address + path,
-      redis: (await redis.message('listening')).address + path,
-    }
+    const ceiling = (await redis.message('listening')).address + path
+    const urls = { tally: query.address + path, ceiling }
     for (const url of Object.values(urls)) await sameAnswer(url, token, data)
-    const load = (name: Contender) => () => putOneQuestion(bench, { url: urls[name], token })
-    const samples = await alternate(bench, 'hot', { tally: load('tally'), redis: load('redis') })
-    return { samples, bytes: Buffer.byteLength(text) }
+    const tally = `item counts, ${Buffer.byteLength(text).toLocaleString('en')} bytes`
+    const compared = { row: 'hot', atLeast: 1, p99AtMost: 1.5, connectionCounts: [64], tally }
+    return await besideCeiling(bench, compared, (side, connections) =>
+      putOneQuestion(bench, { url: urls[side], token, connections }),
+    )
   } finally {
     await redis.stop()
   }
-}
-
-function linesOf({ samples, bytes }: Compared): Line[] {
-  const names = {
-    tally: `item counts, ${bytes.toLocaleString('en')} bytes`,
-    redis: 'fastify, one Redis GET',
-  }
-  const figure = (name: Contender, what: 'rate' | 'p99') =>
-    measured(samples[name], what, names[name], what === 'rate' ? 'requests/s' : 'ms')
-  const line = (what: 'rate' | 'p99') => ({
-    row: what === 'rate' ? 'hot' : 'hot p99',
-    ours: figure('tally', what),
-    against: figure('redis', what),
-  })
-  return [
-    { ...line('rate'), goal: ratioAtLeast(1) },
-    { ...line('p99'), goal: ratioAtMost(1.5) },
-  ]
 }
