@@ -1,10 +1,18 @@
 import { createDeadLetters } from '@tally/dead-letters'
 import { projectBatch } from '@tally/projection'
-import { batchOf, shard, topics } from '@tally/testkit/projection/harness'
+import { batchOf, type Harness, shard, topics } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
+
+/** Refuses what does not meet `check` in a table while `work` runs. */
+async function whileFull({ db }: Harness, work: () => unknown, { table = 'orders', check = 'false' } = {}) {
+  await sql.raw(`alter table ${table} add constraint full_disk check (${check}) not valid`).execute(db)
+  await work()
+  await sql.raw(`alter table ${table} drop constraint full_disk`).execute(db)
+}
+const offsetsAreFull = { table: 'shard_offsets', check: 'next_offset < 1' }
 
 test('a bad record is a dead letter unchanged, those around it apply', async ({ harness, eventId, at }) => {
   const bad = { ...anOrder({ eventId, status: 'Secret name' }) }
@@ -39,10 +47,8 @@ test('a batch whose dead letters cannot be sent is rolled back whole', async ({ 
 
 test('a batch retried after Postgres failed has no second dead letter', async ({ harness, eventId, at }) => {
   const records = [Buffer.from('{'), anOrder({ eventId }), Buffer.from('[')]
-  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
   for (let attempt = 0; attempt < 2; attempt++)
-    await expect(at.orders(0, ...records)).rejects.toThrow('full_disk')
-  await sql`alter table orders drop constraint full_disk`.execute(harness.db)
+    await whileFull(harness, () => expect(at.orders(0, ...records)).rejects.toThrow('full_disk'))
   expect(await at.orders(0, ...records)).toMatchObject({ next: 3 })
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
 })
@@ -51,11 +57,8 @@ test('another record at the offset of one that was not committed has its own dea
   harness,
   at,
 }) => {
-  await sql`alter table shard_offsets add constraint full_disk check (next_offset < 1) not valid`.execute(
-    harness.db,
-  )
-  await expect(at.orders(0, Buffer.from('{'))).rejects.toThrow('full_disk')
-  await sql`alter table shard_offsets drop constraint full_disk`.execute(harness.db)
+  const fails = () => expect(at.orders(0, Buffer.from('{'))).rejects.toThrow('full_disk')
+  await whileFull(harness, fails, offsetsAreFull)
   // The topic was created again meanwhile.
   await at.orders(0, Buffer.from('['))
   expect(harness.deadLetters.map(({ value }) => String(value))).toEqual(['{', '['])
@@ -65,15 +68,12 @@ test('a slice that was committed keeps the dead letters of the next one', async 
   const committed = batchOf(topics.orders, 0, [Buffer.from('{')])
   const next = batchOf(topics.orders, 1, [Buffer.from('['), anOrder({ eventId })])
   await projectBatch(harness.deps, 'orders', committed)
-  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
+  const again = { next: 1, effects: undefined }
   for (let attempt = 0; attempt < 2; attempt++) {
-    expect(await projectBatch(harness.deps, 'orders', committed)).toMatchObject({
-      next: 1,
-      effects: undefined,
-    })
-    await expect(projectBatch(harness.deps, 'orders', next)).rejects.toThrow('full_disk')
+    expect(await projectBatch(harness.deps, 'orders', committed)).toMatchObject(again)
+    const fails = () => expect(projectBatch(harness.deps, 'orders', next)).rejects.toThrow('full_disk')
+    await whileFull(harness, fails)
   }
-  await sql`alter table orders drop constraint full_disk`.execute(harness.db)
   await projectBatch(harness.deps, 'orders', next)
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
 })
@@ -85,15 +85,9 @@ test('a retried batch sends neither bad records nor conflicts twice', async ({ h
     anEvent({ eventId, organizationId: own }),
     anEvent({ eventId, organizationId: other, version: 2 }),
   ]
-  await sql`alter table events add constraint full_disk check (false) not valid`.execute(harness.db)
-  await expect(at.events(0, ...records)).rejects.toThrow('full_disk')
-  await sql`alter table events drop constraint full_disk`.execute(harness.db)
-  await sql`alter table shard_offsets add constraint full_disk check (next_offset < 1) not valid`.execute(
-    harness.db,
-  )
-  for (let attempt = 0; attempt < 2; attempt++)
-    await expect(at.events(0, ...records)).rejects.toThrow('full_disk')
-  await sql`alter table shard_offsets drop constraint full_disk`.execute(harness.db)
+  const fails = () => expect(at.events(0, ...records)).rejects.toThrow('full_disk')
+  for (const full of [{ table: 'events' }, offsetsAreFull, offsetsAreFull])
+    await whileFull(harness, fails, full)
   await at.events(0, ...records)
   const offsets = harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])
   expect(offsets.sort()).toEqual(['0', '2'])
@@ -110,9 +104,7 @@ test('a dead letter that is still being sent is awaited, not sent again', async 
   }
   const deps = { ...harness.deps, deadLetters: createDeadLetters(producer, 't.dead-letters') }
   const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
-  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
-  await expect(projectBatch(deps, 'orders', batch)).rejects.toThrow('full_disk')
-  await sql`alter table orders drop constraint full_disk`.execute(harness.db)
+  await whileFull(harness, () => expect(projectBatch(deps, 'orders', batch)).rejects.toThrow('full_disk'))
   const again = projectBatch(deps, 'orders', batch)
   arrive()
   expect(await again).toMatchObject({ next: 2 })

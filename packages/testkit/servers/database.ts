@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Postgres } from '@tally/platform'
-import { migrate } from '@tally/schema'
+import { migrate, openPostgres } from '@tally/schema'
 import { sql } from 'kysely'
 import { afterAll, inject } from 'vitest'
 import { until } from '../until.ts'
@@ -35,6 +35,12 @@ export async function databaseOfFile(
   const database = await freshDatabase(options)
   afterAll(database.drop)
   return database
+}
+
+/** A Postgres that does not answer. */
+export function noPostgres(): Postgres {
+  const options = { name: 'test', max: 1, statementTimeoutMs: 500, onError: () => {} }
+  return openPostgres('postgres://nobody@127.0.0.1:1/x', options)
 }
 
 /** Resolves when so many statements wait for a lock in this database. */

@@ -16,6 +16,15 @@ const idOf = async (email: string) =>
   expect.fail(`no ${email}`)
 const remove = async (visitor: Visitor, email: string) =>
   (await visitor.post(`${people}/${await idOf(email)}/remove`, {}, { from: people })).statusCode
+/** A colleague who was invited by `visitor` and has signed in. */
+async function joined(visitor: Visitor) {
+  const [email, chosen] = [newAddress(), 'a password of my own choice']
+  const link = linkIn((await invite(visitor, email)).body)
+  const colleague = newVisitor(fixture.app)
+  await colleague.post(link, { password: chosen }, { from: link })
+  await colleague.signIn(email, chosen)
+  return { email, colleague }
+}
 
 test('a colleague who is invited chooses a password by the link, once, and sees the organization only', async () => {
   const { visitor, email: own } = await signedIn(fixture)
@@ -39,11 +48,7 @@ test('a colleague who is invited chooses a password by the link, once, and sees 
 
 test('who is removed is signed out at once, and can be invited again', async () => {
   const { visitor } = await signedIn(fixture)
-  const email = newAddress()
-  const link = linkIn((await invite(visitor, email)).body)
-  const colleague = newVisitor(fixture.app)
-  await colleague.post(link, { password: 'a password of my own choice' }, { from: link })
-  await colleague.signIn(email, 'a password of my own choice')
+  const { email, colleague } = await joined(visitor)
   expect((await colleague.get('/keys')).statusCode).toBe(200)
   // A second tap confirms it.
   expect((await visitor.get(people)).body).toMatch(/<details><summary[^>]*>Remove<\/summary>\s*<form/)
@@ -55,11 +60,7 @@ test('who is removed is signed out at once, and can be invited again', async () 
 
 test('of two who remove each other at once one stays, and an invitation of the other does nothing', async () => {
   const { visitor, email: own } = await signedIn(fixture)
-  const email = newAddress()
-  const link = linkIn((await invite(visitor, email)).body)
-  const colleague = newVisitor(fixture.app)
-  await colleague.post(link, { password: 'a password of my own choice' }, { from: link })
-  await colleague.signIn(email, 'a password of my own choice')
+  const { email, colleague } = await joined(visitor)
   for (const one of [visitor, colleague]) await one.get(people)
   const invited = newAddress()
   const [first, others] = await fixture.db.transaction().execute(async tx => {

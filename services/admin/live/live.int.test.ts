@@ -4,6 +4,7 @@ import { type ClientRequest, get } from 'node:http'
 import type { EventId } from '@tally/contract'
 import { readEventHeads, type StoredEvent, versionOf } from '@tally/figures'
 import { asOfField, complete, eventRevisionField } from '@tally/publication'
+import { noPostgres } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
@@ -135,13 +136,7 @@ test('while neither Redis nor Postgres answers, no look at a day succeeds', asyn
 test('while Postgres does not answer, a screen lacks only the orders by status, and gets them later', async () => {
   const ref = await newDay()
   await sell(ref, 5)
-  const { openPostgres } = await import('@tally/schema')
-  const noDb = openPostgres('postgres://nobody@127.0.0.1:1/x', {
-    name: 'test',
-    max: 1,
-    statementTimeoutMs: 500,
-    onError: () => {},
-  })
+  const noDb = noPostgres()
   let isDown = true
   const deps = { ...fixture.deps, topics: [`${fixture.deps.topicPrefix}.events`] }
   const get = (_: unknown, name: string) => {

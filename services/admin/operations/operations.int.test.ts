@@ -1,9 +1,9 @@
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { clearStall, noteStall } from '@tally/offsets'
-import { openPostgres } from '@tally/schema'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { asRole } from '@tally/testkit/servers/database'
 import { beginTransaction, connectTo } from '@tally/testkit/servers/kafka'
+import { openDatabase } from '@tally/testkit/servers/migrated'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
@@ -215,13 +215,7 @@ async function openBehindRelay() {
   const url = new URL(asRole(fixture.url, 'admin'))
   const relay = await openRelay({ host: url.hostname, port: Number(url.port) })
   url.port = String(relay.port)
-  const db = openPostgres(url.href, {
-    name: 'test',
-    max: 5,
-    statementTimeoutMs: 30_000,
-    connectTimeoutMs: 30_000,
-    onError: () => {},
-  })
+  const db = openDatabase(url.href)
   const app = await buildAdmin({ ...fixture.deps, db })
   const close = async () => {
     await app.close()

@@ -1,4 +1,5 @@
 import { findCredentials, hashPassword, setPassword } from '@tally/access'
+import { noPostgres } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -156,9 +157,7 @@ test('a form that is too large is refused', async () => {
 })
 
 test('while Postgres does not answer the page says so, without internal details', async () => {
-  const { openPostgres } = await import('@tally/schema')
-  const url = 'postgres://nobody@127.0.0.1:1/nothing'
-  const db = openPostgres(url, { name: 'test', max: 1, statementTimeoutMs: 500, onError: () => {} })
+  const db = noPostgres()
   const cut = await openFixture({ db })
   const reply = await newVisitor(cut.app).signIn('anna@example.org')
   const screen = newVisitor(cut.app, undefined, { cookies: new Map([['tally_screen-7', 'x']]) })

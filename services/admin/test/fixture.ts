@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { beginReset, createAdministrator, hashPassword, passwordCost } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { createLogger, createMetrics, whenReady } from '@tally/platform'
-import { openPostgres } from '@tally/schema'
 import { asRole, freshDatabase } from '@tally/testkit/servers/database'
 import { connectTo } from '@tally/testkit/servers/kafka'
+import { openDatabase } from '@tally/testkit/servers/migrated'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import type { RawBuilder } from 'kysely'
@@ -38,13 +38,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   await whenReady(redis, 60_000)
   const kafka = connectTo(kafkaBrokers)
   const keys = allKeys(prefix)
-  const db = openPostgres(asRole(database.url, 'admin'), {
-    name: 'test',
-    max: 5,
-    statementTimeoutMs: 30_000,
-    connectTimeoutMs: 30_000,
-    onError: () => {},
-  })
+  const db = openDatabase(asRole(database.url, 'admin'))
   const live = openLiveHub({ db, redis, keys, topics: [`${prefix}.events`], logger })
   const deps: AdminDeps = {
     db,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
 import { publishOrganizations } from '@tally/publication'
-import { openPostgres } from '@tally/schema'
-import { databaseOfFile } from '@tally/testkit/servers/database'
+import { databaseOfFile, noPostgres } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -108,12 +107,7 @@ test('while Redis refuses writes, a window that is used up grants what a new sta
 test('a process that loses Redis and Postgres applies the last limit, if it knows one', async () => {
   const [known, unknown] = [randomUUID() as OrganizationId, randomUUID() as OrganizationId]
   for (const id of [known, unknown]) await redis.hset(keys.organization(id), 'status', 'Trial')
-  const noDb = openPostgres('postgres://nobody@127.0.0.1:1/x', {
-    name: 'test',
-    max: 1,
-    statementTimeoutMs: 500,
-    onError: () => {},
-  })
+  const noDb = noPostgres()
   let isDown = false
   const client = Object.assign(Object.create(redis), {
     takeRequests: (...args: Parameters<typeof redis.takeRequests>) =>
