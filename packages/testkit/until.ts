@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** Whether a promise is fulfilled. */
+export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )
+
 /**
  * Waits until a condition holds, checking after 15 ms, and less often the longer it lasts: every 100 ms after 1.7 s, as
  * a check in a browser or of Prometheus takes some milliseconds of the processor. After `timeoutMs` it throws an error

@@ -2,6 +2,7 @@ import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { ownRecords } from '../hostile/ownRecords.ts'
 
 const tally = useSharedTally()
 const eventIds = ['a', 'b', 'c'].map(letter => `${letter.repeat(8)}-0000-4000-8000-000000000001`)
@@ -18,21 +19,8 @@ const ids = new Map([
 ])
 const secret = (festival: Festival) => `secret-${ids.get(festival)}`
 
-function recordsOf(festival: Festival) {
-  const id = ids.get(festival) as number
-  const days = [{ dayId: id, date: '2026-09-04', openedAt: '2026-09-04T16:00:00Z' }]
-  const menuItems = [{ menuItemId: id, name: secret(festival), categoryName: '' }]
-  const items = [{ menuItemId: id, itemName: secret(festival), quantity: id, unitPrice: id }]
-  return [
-    festival.organization(),
-    festival.event({ name: secret(festival), days, areas: [{ areaId: id, name: 'x' }], menuItems }),
-    festival.order({ orderId: 'same', displayOrderNumber: secret(festival), dayId: id, areaId: id, items }),
-    festival.order({ orderId: `order-${id}`, dayId: id, areaId: id, items, totalAmount: 1000 * id }),
-  ]
-}
-
 beforeAll(async () => {
-  await tally.count([...ids.keys()].flatMap(recordsOf))
+  await tally.count([...ids].flatMap(([festival, id]) => ownRecords(festival, id, secret(festival))))
   tokens.mine = await tally.key(mine.organizationId)
   tokens.theirs = await tally.key(theirs.organizationId)
   tokens.bound = await tally.key(mine.organizationId, { eventId: mine.eventId as never })

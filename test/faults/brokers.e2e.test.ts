@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inside, type KafkaConnection, topicNames } from '@tally/kafka'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
-import { until } from '@tally/testkit/until'
+import { succeeds, until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Brokers, brokerSessionMs, startBrokers } from '../cluster/kafkaBrokers.ts'
 import { festivalOf, missingOf } from './support/logFixture.ts'
@@ -36,13 +36,7 @@ async function makeTopics(connection: KafkaConnection, prefix: string): Promise<
       replicas: [0, 1, 2].map(next => ((partition + next) % 3) + 1),
     })),
   }))
-  const isMade = () =>
-    inside(connection)
-      .admin.use(admin => admin.createTopics({ topics }))
-      .then(
-        () => true,
-        () => false,
-      )
+  const isMade = () => succeeds(inside(connection).admin.use(admin => admin.createTopics({ topics })))
   await until('three brokers are in service and have the topics', isMade)
 }
 
@@ -94,12 +88,7 @@ async function watchFestival(partition: number, others: number[] = []) {
   }
   const sends = repeat(async () => {
     const orders = festivals.map(festival => festival.order())
-    await until('the orders are acknowledged', () =>
-      tally.produce(orders).then(
-        () => true,
-        () => false,
-      ),
-    )
+    await until('the orders are acknowledged', () => succeeds(tally.produce(orders)))
     acknowledged.push(Date.now())
   })
   const asks = repeat(async () => void answers.push(await ask()))

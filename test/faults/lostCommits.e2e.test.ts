@@ -5,7 +5,7 @@ import { readCopies, revokeKey } from '@tally/access'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { allKeys } from '@tally/testkit/servers/redis'
-import { until } from '@tally/testkit/until'
+import { succeeds, until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalServers, startServers } from '#infra/servers/index.ts'
 import { copyPostgres } from '../chaos/system/postgresCopy.ts'
@@ -110,12 +110,7 @@ test('keys are as old as the copy, in memory and in Redis too', async () => {
   await answered(revoked, 401)
 
   await copy.putBack({ promoted: true })
-  await until('Postgres accepts connections', () =>
-    tally.key(sagra.organizationId).then(
-      () => true,
-      () => false,
-    ),
-  )
+  await until('Postgres accepts connections', () => succeeds(tally.key(sagra.organizationId)))
   const backMs = performance.now()
   await answered(lost, 401)
   await answered(revoked, 200)

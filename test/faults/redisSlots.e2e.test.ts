@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { openRedis, pingRedis, type RedisClient, reasonOf, whenReady } from '@tally/platform'
-import { until } from '@tally/testkit/until'
+import { succeeds, until } from '@tally/testkit/until'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { startRedisCluster } from '../cluster/redisCluster.ts'
@@ -35,12 +35,6 @@ function clientOf(addresses: string[]): RedisClient {
   onTestFinished(() => client.disconnect())
   return client
 }
-
-const succeeds = (work: Promise<unknown>): Promise<boolean> =>
-  work.then(
-    () => true,
-    () => false,
-  )
 
 /** Keys of all nodes. */
 const everywhere = Array.from({ length: 20 }, (_, number) => `key-${number}`)

@@ -40,6 +40,12 @@ afterAll(async () => {
 const postgresThrough = (hostname?: string): Environment => ({
   DATABASE_URL: relays.postgres.through(tally.database.url, hostname),
 })
+/** A name of Postgres that resolves while a file is there. */
+const postgresWhile = (file: string): Environment => ({
+  ...postgresThrough('db.festival.test'),
+  NODE_OPTIONS: `--import ${join(import.meta.dirname, 'fixtures/resolver.mjs')}`,
+  RESOLVES_WITH: file,
+})
 const redisThrough = () => ({ REDIS_URL: relays.redis.through(tally.settings.REDIS_URL ?? '') })
 const kafkaThrough = () => ({ KAFKA_BROKERS: `127.0.0.1:${relays.kafka.port}` })
 
@@ -71,11 +77,7 @@ const waits = ({ process }: Started, reason: string): number =>
 
 test('a projector whose Postgres has no DNS name yet stays up, logs it, and counts as soon as the name resolves', async () => {
   const file = join(folder, 'resolves')
-  const projector = await start('projector', {
-    ...postgresThrough('db.festival.test'),
-    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'fixtures/resolver.mjs')}`,
-    RESOLVES_WITH: file,
-  })
+  const projector = await start('projector', postgresWhile(file))
   await projector.untilWaits('Postgres')
   const { body } = await projector.ready()
   expect(body.missing).toBe('waiting for Postgres (getaddrinfo EAI_AGAIN db.festival.test)')
@@ -89,11 +91,7 @@ test('a projector whose Postgres name stops resolving while it works continues',
   const file = join(folder, 'lost')
   writeFileSync(file, '')
   await tally.projectors[0]?.end()
-  const projector = await start('projector', {
-    ...postgresThrough('db.festival.test'),
-    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'fixtures/resolver.mjs')}`,
-    RESOLVES_WITH: file,
-  })
+  const projector = await start('projector', postgresWhile(file))
   await projector.untilReady()
   rmSync(file)
   await relays.postgres.cut()

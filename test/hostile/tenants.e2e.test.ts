@@ -3,6 +3,7 @@ import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { ownRecords } from './ownRecords.ts'
 import { statusesOf, talk } from './raw.ts'
 
 const tally = useSharedTally()
@@ -21,22 +22,8 @@ const marker = (festival: Festival) => `marker-${numberOf(festival)}-of-its-own`
 const numberOf = (festival: Festival) => 7_000 + festivals.indexOf(festival)
 const tokens: { token: string; sees: Festival[] }[] = []
 
-function recordsOf(festival: Festival) {
-  const [id, name] = [numberOf(festival), marker(festival)]
-  const days = [{ dayId: id, date: '2026-09-04', openedAt: '2026-09-04T16:00:00Z', closedAt: null }]
-  const items = [{ menuItemId: id, itemName: name, quantity: id, unitPrice: 1 }]
-  const menuItems = [{ menuItemId: id, name, categoryName: name }]
-  return [
-    festival.organization(),
-    festival.event({ name, days, menuItems, areas: [{ areaId: id, name }] }),
-    ...[`order-${id}`, 'same'].map(orderId =>
-      festival.order({ orderId, displayOrderNumber: name, tableNumber: name, dayId: id, areaId: id, items }),
-    ),
-  ]
-}
-
 beforeAll(async () => {
-  await tally.count(festivals.flatMap(recordsOf))
+  await tally.count(festivals.flatMap(one => ownRecords(one, numberOf(one), marker(one))))
   for (const [sees, eventId] of [
     [festivals.slice(0, 2), null],
     [festivals.slice(2), null],

@@ -7,7 +7,7 @@ import {
   textOf,
   texts,
 } from '@tally/testkit/servers/kafka'
-import { until } from '@tally/testkit/until'
+import { succeeds, until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { logEnds } from '../log/logEnds.ts'
@@ -48,12 +48,7 @@ test('a topic that is deleted, created again and grown is never read as the one 
   await admin.use(client => client.deleteTopics({ topics: [one] }))
   const wanted = [{ topic: one, numPartitions: 1, replicationFactor: 1 }]
   await until('it is there again', () =>
-    admin
-      .use(client => client.createTopics({ topics: wanted }))
-      .then(
-        () => true,
-        () => false,
-      ),
+    succeeds(admin.use(client => client.createTopics({ topics: wanted }))),
   )
   await sendAll(connection, texts(one, ['c0', 'c1', 'c2']))
   await until('it is refused', () => refused.length > 0)

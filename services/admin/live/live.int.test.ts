@@ -5,7 +5,7 @@ import type { EventId } from '@tally/contract'
 import { readEventHeads, type StoredEvent, versionOf } from '@tally/figures'
 import { asOfField, complete, eventRevisionField } from '@tally/publication'
 import { noPostgres } from '@tally/testkit/servers/database'
-import { until } from '@tally/testkit/until'
+import { succeeds, until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { beginSession } from '../signIn/sessions.ts'
@@ -124,13 +124,8 @@ test('while neither Redis nor Postgres answers, no look at a day succeeds', asyn
   const look = createDayReader(deps, { fromRedis, statusesOf: () => Promise.reject(new Error('down')) }, ref)
   expect((await look()).shown).toContain('"totalOrders":3')
   state.isDown = true
-  const isLost = () =>
-    look().then(
-      () => false,
-      () => true,
-    )
-  await until('Postgres was asked again', isLost)
-  for (let times = 0; times < 5; times++) expect(await isLost()).toBe(true)
+  await until('Postgres was asked again', async () => !(await succeeds(look())))
+  for (let times = 0; times < 5; times++) expect(await succeeds(look())).toBe(false)
 })
 
 test('while Postgres does not answer, a screen lacks only the orders by status, and gets them later', async () => {

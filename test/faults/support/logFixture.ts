@@ -4,7 +4,7 @@ import type { TallyProcess } from '@tally/testkit/processes/process'
 import { type Options, startTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { deleteBefore } from '@tally/testkit/servers/kafka'
-import { until } from '@tally/testkit/until'
+import { succeeds, until } from '@tally/testkit/until'
 
 const partitions = 2
 
@@ -32,10 +32,7 @@ export async function openLogFixture(
     async createTopic(topic: string): Promise<void> {
       const wanted = [{ topic, numPartitions: partitions, replicationFactor: 1 }]
       await until('the topic is there', () =>
-        admin
-          .use(one => one.createTopics({ topics: wanted }))
-          .then(() => true)
-          .catch(() => false),
+        succeeds(admin.use(one => one.createTopics({ topics: wanted }))),
       )
     },
     /** The line of `tally offsets --json` for one partition. */
