@@ -31,10 +31,8 @@ test('a rebuild from the topics restores changed or lost orders, refunds, events
   expect(deadLetters).toBe(1)
   const token = await tally.key(kept.festival.organizationId)
   const healthy = others[0] as typeof kept
-  const keysBefore = await tally.database.db
-    .selectFrom('api_keys')
-    .select(['key_id', 'secret_sha256'])
-    .execute()
+  const keysNow = tally.database.db.selectFrom('api_keys').select(['key_id', 'secret_sha256'])
+  const keysBefore = await keysNow.execute()
 
   const id = kept.festival.eventId
   const [gone, edited] = [others[1], others[2]].map(other => other?.festival)
@@ -89,11 +87,7 @@ test('a rebuild from the topics restores changed or lost orders, refunds, events
   expect(await countOf('organizations')).toBe(9)
   expect((await readDeadLetters(tally)).length).toBe(deadLetters)
   expect(await shadowIsThere()).toBe(false)
-  const keysAfter = await tally.database.db
-    .selectFrom('api_keys')
-    .select(['key_id', 'secret_sha256'])
-    .execute()
-  expect(keysAfter).toEqual(expect.arrayContaining(keysBefore))
+  expect(await keysNow.execute()).toEqual(expect.arrayContaining(keysBefore))
 })
 
 test('a rebuild from the topics that was killed continues where it stopped', async () => {

@@ -23,7 +23,7 @@ export const hot: Row = {
       const [, expected] = data.count.lastAnswers(eventId)
       const path = `/api/v1/events/${eventId}${expected?.path}`
       const asked = { path, token: tally.tokenOf(eventId), data: expected?.data }
-      return beside(bench, tally, asked)
+      return compareHot(bench, tally, asked)
     })
   },
 }
@@ -31,7 +31,7 @@ export const hot: Row = {
 type Question = { path: string; token: string; data: unknown }
 
 /** Puts the same load on Tally and on the ceiling, once each of them has answered as it should. */
-async function beside(bench: Bench, { query }: RunningTally, { path, token, data }: Question) {
+async function compareHot(bench: Bench, { query }: RunningTally, { path, token, data }: Question) {
   const { text } = await ask(query.address, path, { token })
   await bench.redis.set(`ceiling:${path}`, text)
   const redis = startCeiling(bench, 'fastifyRedis', {
