@@ -44,9 +44,10 @@ export type WatchDeps = ReadModel & {
   logger: Logger
 }
 
-/** What Postgres has stored at `nowMs` of its clock. */
+/** What Postgres has stored at `nowMs` of its clock; it was asked at `askedMs` of this process's. */
 export type Stored = {
   nowMs: number
+  askedMs: number
   epoch: number
   /** All partitions, by their keys. */
   all: ReadonlyMap<string, StoredOffset>
@@ -64,6 +65,7 @@ export async function readOrRestore(
 ): Promise<Stored | undefined> {
   const all = new Map<string, StoredOffset>()
   let at = { nowMs: 0, epoch: null as number | null }
+  const askedMs = performance.now()
   const isPostgresUp = await attempt('read', async () => {
     const { offsets, ...rest } = await readStored(db, topics)
     for (const row of offsets) all.set(partitionKey(row), row)
@@ -84,7 +86,7 @@ export async function readOrRestore(
     await attempt('insert rows', () => insertRows(db, missing))
     return undefined
   }
-  return { nowMs, epoch, all, assigned: assigned.flatMap(of => all.get(partitionKey(of)) ?? []) }
+  return { nowMs, askedMs, epoch, all, assigned: assigned.flatMap(of => all.get(partitionKey(of)) ?? []) }
 }
 
 /** Inserts rows that a restored database lacks; the next tick then finds their applied records lost. */
@@ -168,8 +170,10 @@ export async function raiseInRedis(deps: WatchDeps, stored: Stored, raised: Rais
   const settled = stored.assigned.filter(of => !isHeldBack(deps, of))
   const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
   const watermarks = await publishable(deps, stored, [...settled, ...whole])
+  // Other ticks or a new owner may have raised them further since: to them this clock has not gone back.
+  const nowMs = raised.nowMs + Math.ceil(performance.now() - stored.askedMs)
   // What was read before Postgres came back does not hold for what it has now.
-  const { nowMs, epoch } = raised
+  const { epoch } = raised
   if (epoch !== null && epoch === stored.epoch)
     await surpass(deps, await storeInRedis(deps, watermarks, { nowMs, epoch }))
 }
