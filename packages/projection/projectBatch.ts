@@ -36,6 +36,8 @@ type TransactionDeps = {
   db: Postgres
   deadLetters: DeadLetters
   onInternal?: OnInternal
+  /** Called before a batch is cut because a statement took too long. If it throws, that is the failure of the batch. */
+  onTimeout?: (batch: RecordBatch, error: unknown) => void
   /** What this process knows of the room of events; without it, each batch counts again. */
   room?: EventRoom
   /** Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/logs.ts). */
@@ -153,9 +155,8 @@ function reachedBy(batch: RecordBatch, revision: number | undefined, isAdded: bo
 
 /**
  * Projects a batch, in one piece if nothing fails. If applying or writing it fails because of a record's content, the
- * batch is halved until the failing record is alone: that one is rejected as `internal`. It is halved as well
- * if a statement takes too long. Calls `done` after each piece. Returns the offset to read next. Throws every other
- * error.
+ * batch is halved until the failing record is alone: that one is rejected as `internal`. It is cut as well if
+ * a statement takes too long. Calls `done` after each piece. Returns the offset to read next. Throws every other error.
  */
 export async function projectPieces(
   deps: ProjectorDeps,
@@ -171,8 +172,8 @@ export async function projectPieces(
     const [record] = batch.records
     const isCut = batch.records.length > 1
     if (record === undefined || !(isOfRecord(error) || (isCut && isTimeout(error)))) throw error
-    if (isCut)
-      return projectCut(error instanceof TooMuchStoredError ? error.pieces : 2, deps, type, batch, done)
+    if (isTimeout(error)) deps.onTimeout?.(batch, error)
+    if (isCut) return projectCut(piecesAfter(error), deps, type, batch, done)
     const { topic, partition } = batch
     const projected = await projectBatch(deps, type, batch, internal)
     deps.onInternal?.({ topic, partition, offset: record.offset }, error)
@@ -191,6 +192,12 @@ async function projectCut(
     if (next !== piece.next) break
   }
   return next
+}
+
+/** Few levels after a timeout: each of them may take that long, and with Postgres stalled no size is small enough. */
+function piecesAfter(error: unknown): number {
+  if (error instanceof TooMuchStoredError) return error.pieces
+  return isTimeout(error) ? 16 : 2
 }
 
 /** The statement timeout: 10,000 refunds of stored orders of 1.8 MB reach 30 s each time, a few do not. */

@@ -157,12 +157,22 @@ type OnBatchDeps = {
  */
 function onBatch(deps: OnBatchDeps) {
   const { project, types, publisher, asOf, metrics, troubles, logger, crash } = deps
-  const projectSlice = (slice: RecordBatch): Promise<number> => {
+  const projectSlice = (slice: RecordBatch, isStale: () => boolean): Promise<number> => {
     let began = performance.now()
-    return projectPieces(project, types.get(slice.topic) as RecordType, slice, (piece, projected) => {
+    const onTimeout = (piece: RecordBatch, error: unknown): void => {
+      if (isStale()) throw error
+      failed(piece, error)
+    }
+    const type = types.get(slice.topic) as RecordType
+    return projectPieces({ ...project, onTimeout }, type, slice, (piece, projected) => {
       settle(piece, projected, performance.now() - began)
       began = performance.now()
     })
+  }
+
+  const failed = (batch: RecordBatch, error: unknown): void => {
+    metrics.failures.inc({ part: partOf(error) })
+    troubles.failed(batch, error)
   }
 
   const settle = (slice: RecordBatch, { next, effects, isForeign }: Projected, tookMs: number): void => {
@@ -213,16 +223,13 @@ function onBatch(deps: OnBatchDeps) {
     let next = batch.from
     try {
       for (const slice of slices(batch, aTransaction)) {
-        next = await projectSlice(slice)
+        next = await projectSlice(slice, isStale)
         if (next !== slice.next || isStale()) break
       }
       return next
     } catch (error) {
-      if (!isTransient(error)) crash(error)
-      else {
-        metrics.failures.inc({ part: partOf(error) })
-        troubles.failed(batch, error)
-      }
+      if (isTransient(error)) failed(batch, error)
+      else crash(error)
       throw error
     }
   }

@@ -81,8 +81,14 @@ where event_id = ${eventId}`.execute(harness.deps.db)
   expect(await at.figures()).toMatchObject({ orders: 80, sold: 0 })
 })
 
-test('a batch of which a statement takes too long applies in halves', async ({ harness, eventId, at }) => {
-  const batch = batchOf(topics.orders, 0, orders(eventId, 'B-1', 'B-2', 'B-3', 'B-4'))
+test('a batch of which a statement takes too long is reported and applies in pieces', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const ids = Array.from({ length: 32 }, (_, index) => `B-${index}`)
+  const batch = batchOf(topics.orders, 0, orders(eventId, ...ids))
+  const onTimeout = vi.fn()
   const tooLong = (most: number) =>
     sql`
 create or replace function too_long() returns trigger language plpgsql as $$
@@ -97,12 +103,17 @@ end $$`.execute(harness.db)
 create trigger too_long after insert on orders referencing new table as added
 for each statement execute function too_long()`.execute(harness.db)
   try {
-    const { next, pieces, internal } = await project(harness, batch)
-    expect([next, pieces.length, internal]).toEqual([4, 2, []])
-    expect(await at.figures()).toMatchObject({ orders: 4 })
+    const { next, pieces, internal } = await project(harness, batch, { onTimeout })
+    expect([next, pieces.length, internal]).toEqual([32, 16, []])
+    expect(await at.figures()).toMatchObject({ orders: 32 })
     await tooLong(0)
-    const more = batchOf(topics.orders, 4, orders(eventId, 'B-5', 'B-6'))
-    await expect(project(harness, more)).rejects.toThrow('too long')
+    const more = batchOf(topics.orders, 32, orders(eventId, 'C-1', 'C-2', 'C-3', 'C-4'))
+    await expect(project(harness, more, { onTimeout })).rejects.toThrow('too long')
+    expect(onTimeout.mock.calls.map(([{ records }]) => records.length)).toEqual([32, 4])
+    const lost = () => {
+      throw new Error('lost')
+    }
+    await expect(project(harness, more, { onTimeout: lost })).rejects.toThrow('lost')
     expect(harness.deadLetters).toEqual([])
   } finally {
     await sql`drop function too_long cascade`.execute(harness.db)
