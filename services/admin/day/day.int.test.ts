@@ -237,8 +237,8 @@ test('figures below zero are numbers with a plain minus, and everything still ad
   const orders = cellsOf((await visitor.get(`/live/orders.csv?${of}`)).body)
   expect(orders.slice(1).map(row => row.slice(8))).toEqual([
     ['1 × Burger; 1 × Cup deposit', '10.50', '0.00', '10.50', '10.50'],
-    ['1 × Cup back (returned)', '-2.00', '0.00', '-2.00', '-2.00'],
-    ['4 × Cup deposit (returned)', '-8.00', '0.00', '-8.00', '-8.00'],
+    ['1 × Cup back (given back)', '-2.00', '0.00', '-2.00', '-2.00'],
+    ['4 × Cup deposit (given back)', '-8.00', '0.00', '-8.00', '-8.00'],
   ])
 })
 
@@ -257,8 +257,10 @@ test('the sheet lists the evening through midnight, and returned items on their 
 })
 
 test('the order list has every order of the day by time; one that does not count adds nothing', async () => {
+  const discount = { menuItemId: 91, itemName: 'Discount', quantity: 1, unitPrice: -2.5 }
+  const discounted = [burgers(2), discount, { ...discount, itemName: 'No discount', quantity: -1 }]
   const of = await withOrders([
-    { orderDateTime: '2026-09-04T19:31:07Z', tableNumber: '12', isTakeaway: true },
+    { orderDateTime: '2026-09-04T19:31:07Z', tableNumber: '12', isTakeaway: true, items: discounted },
     { orderDateTime: '2026-09-04T18:00:00Z', status: 'Pending', areaId: 2 },
     { dayId: 42 },
   ])
@@ -266,7 +268,7 @@ test('the order list has every order of the day by time; one that does not count
   expect(head?.[0]).toBe('time (Europe/Rome)')
   expect(rows.map(cells => cells.join('|'))).toEqual([
     '2026-09-04 20:00:00|A-1|1|Pending|Area 2|Cash|no||2 × Burger|17.00|0.00|17.00|0.00',
-    '2026-09-04 21:31:07|A-0|1|Paid|Area 1|Cash|yes|12|2 × Burger|17.00|0.00|17.00|17.00',
+    '2026-09-04 21:31:07|A-0|1|Paid|Area 1|Cash|yes|12|2 × Burger; 1 × Discount (given back); 1 × No discount|17.00|0.00|17.00|17.00',
   ])
 })
 
