@@ -179,30 +179,30 @@ test('all days of a festival have one sheet, and files that add up to those of i
   expect(live).toContain('>Settle the day, all areas<')
 })
 
-test('orders of days that the event does not list have a line with all days, and are in no sum', async () => {
-  const unlisted = { dayId: 17, totalAmount: 5 }
-  const of = await withOrders([{}, unlisted, { ...unlisted, areaId: 2 }, { ...unlisted, status: 'Pending' }])
-  const rows = cellsOf((await visitor.get(`/live/days.csv?${of}`)).body)
-  expect([rows[1]?.at(-1), rows[3], rows.at(-1)?.at(-1)]).toEqual([
-    '17.00',
-    ['unlisted days', '', '2', '', '', '', '', '10.00'],
-    '17.00',
-  ])
-  const name = 'Orders of days that the event does not list (in no sum)'
-  expect((await visitor.get(`/live/days?${of}`, { 'accept-language': 'en-GB' })).body).toContain(
-    `<th scope="row">${name}</th><td class="number">2</td><td class="number">€10.00</td>`,
-  )
-  const { sheets } = await readXlsx((await visitor.get(`/live/days-sheet.xlsx?${of}`)).rawPayload)
-  expect(sheets[0]?.rows.find(([head]) => head === name)?.slice(0, 6)).toEqual([
-    name,
-    2,
-    null,
-    null,
-    null,
-    10,
-  ])
-  expect((await visitor.get(`/live/day.csv?${of}`)).body).not.toContain('unlisted')
-})
+const second = [{ dayId: 42, date: '2026-09-05', openedAt: 0, closedAt: null }]
+test.each([
+  { of: 'all days', page: 'days', workbook: 'days-sheet', ofEvent: [...days, ...second] },
+  { of: 'the only day of an event', page: 'day', workbook: 'sheet', ofEvent: days },
+])(
+  'orders of days that the event does not list have a line with $of, and are in no sum',
+  async ({ page, workbook, ofEvent }) => {
+    const unlisted = { dayId: 17, totalAmount: 5 }
+    const orders = [{}, unlisted, { ...unlisted, areaId: 2 }, { ...unlisted, status: 'Pending' }]
+    const of = await withOrders(orders, organizationId, ofEvent)
+    const rows = cellsOf((await visitor.get(`/live/${page}.csv?${of}`)).body)
+    expect([rows[1]?.at(-1), rows.at(-1)?.at(-1)]).toEqual(['17.00', '17.00'])
+    expect(rows).toContainEqual(['unlisted days', '', '2', '', '', '', '', '10.00'])
+    const name = 'Orders of days that the event does not list (in no sum)'
+    expect((await visitor.get(`/live/${page}?${of}`, { 'accept-language': 'en-GB' })).body).toContain(
+      `<th scope="row">${name}</th><td class="number">2</td><td class="number">€10.00</td>`,
+    )
+    const { sheets } = await readXlsx((await visitor.get(`/live/${workbook}.xlsx?${of}`)).rawPayload)
+    const row = sheets[0]?.rows.find(([head]) => head === name)
+    expect(row?.slice(0, 6)).toEqual([name, 2, null, null, null, 10])
+    const ofDay = (await visitor.get(`/live/day.csv?${of}`)).body
+    expect(ofDay.includes('unlisted')).toBe(page === 'day')
+  },
+)
 
 const cup = { menuItemId: 70, itemName: 'Cup deposit', unitPrice: 2 }
 /** A burger with its cup, four cups that come back, and at the till next door one that is a price below zero. */

@@ -39,9 +39,12 @@ export async function readSettled(
   const read = await readFromPostgres(db, topics, eventId, [needs])
   const days = read === undefined ? [] : daysOf(read.head.event)
   if (read === undefined || days.length === 0) return undefined
-  if (dayId !== undefined) return settle(dayOf(read), days[0], undefined)
-  const unlisted = await readUnlisted(db, read.head.event)
-  return settle(dayOf(read), undefined, unlisted.orders === 0 ? undefined : unlisted)
+  const { event } = read.head
+  // No page links to all days of an event that has one.
+  const hasAll = dayId === undefined || event.days.length === 1
+  const unlisted = hasAll ? await readUnlisted(db, event) : undefined
+  const [day] = dayId === undefined ? [] : days
+  return settle(dayOf(read), day, unlisted?.orders ? unlisted : undefined)
 }
 
 function settle(read: DayRead, day: EventDay | undefined, unlisted: Settled['unlisted']): Settled {

@@ -17,7 +17,7 @@ export const figureColumns: Column[] = [
 
 /**
  * The figures of a day, a row each: the day, its hours as the evening ran, its payment methods, its items, and the sums
- * of these up to the takings. Of all days, the festival and its days, and what no listed day has.
+ * of these up to the takings. Of all days, the festival and its days. With all or the only one, what no listed day has.
  */
 export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
   const { event, day, kpis, all, payments, periods, sold, returned, items, unlisted } = settled
