@@ -20,7 +20,10 @@ import {
 /** A day, or without one all days of an event. */
 export type SettledOf = { eventId: EventId; dayId?: number | undefined }
 
-/** Reads it in one snapshot of Postgres, so that its parts add up; undefined if the event or the day is unknown. */
+/**
+ * Reads it in one snapshot of Postgres, so that its parts add up, and after it what no listed day has, which is in no
+ * sum; undefined if the event or the day is unknown.
+ */
 export async function readSettled(
   db: Postgres,
   topics: string[],
