@@ -224,6 +224,15 @@ values (${first}, ${organizationId}, 1, 'UTC', '"open"')`.execute(db)
   ])
 })
 
+test('what may be removed is not counted while the projector waits', async () => {
+  const deps = { ...(await caughtUp()), mayRemove: true }
+  // Only a count reads the versions by name.
+  for (const table of ['events', 'organizations'])
+    await sql`alter table ${shadow(table)} rename version to v`.execute(deps.db)
+  expect(await switchShards(deps, [0, 1], { isTogether: true })).toBe(0)
+  await switchOrganizations(deps, [0, 1])
+})
+
 test('an organization that only the last event names is kept, one that nothing names is removed', async () => {
   const deps = await caughtUp()
   const { db, topics } = deps
