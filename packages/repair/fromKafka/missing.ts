@@ -86,7 +86,8 @@ export function describeMissing(missing: Missing[], topics: TopicNames): string 
 export function refusal(missing: Missing[], topics: TopicNames): string {
   return (
     `the topics no longer hold ${describeMissing(missing, topics)} that Postgres has, or their latest version: their records were deleted or ` +
-    'compacted, or a topic was created again. Nothing of these partitions was changed. To keep them, run ' +
+    'compacted, a topic was created again, or this version rejects them (see `tally records check --from-kafka`). ' +
+    'Nothing of these partitions was changed. To keep them, run ' +
     '`tally rebuild` without --from-kafka; to remove them, run `tally rebuild --from-kafka --yes`.'
   )
 }

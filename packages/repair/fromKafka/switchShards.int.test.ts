@@ -194,8 +194,8 @@ values (${first}, ${organizationId}, 1, 'UTC', '"open"')`.execute(db)
   await expect(switchAll(deps)).rejects.toThrow(
     'the topics no longer hold 1 organization (tally.organizations, partition 0), 1 event (tally.events, partition 0), ' +
       '1 event (tally.events, partition 1), 3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1) ' +
-      'that Postgres has, or their latest version: their records were deleted or compacted, or a topic was created again. Nothing of these ' +
-      'partitions was changed. To keep them, run `tally rebuild` without --from-kafka; to remove them, run ' +
+      'that Postgres has, or their latest version: their records were deleted or compacted, a topic was created again, ' +
+      'or this version rejects them (see `tally records check --from-kafka`). Nothing of these partitions was changed. To keep them, run `tally rebuild` without --from-kafka; to remove them, run ' +
       '`tally rebuild --from-kafka --yes`.',
   )
   expect(await all()).toEqual(before)
