@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { EventId, OrderId, OrganizationId, RefundId } from '@tally/contract'
 import {
   composeDocuments,
@@ -14,7 +15,7 @@ import { isTransient, type Postgres } from '@tally/platform'
 import { readUnpublished } from '@tally/publication'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres } from './database.ts'
 
 const eventId = '7c1e4f6a-0000-4000-8000-000000000001' as EventId
@@ -111,6 +112,13 @@ order by lower(name)`.execute(db)
     'statement_timeout=5000',
     'TimeZone=UTC',
   ])
+})
+
+test('an idle connection is kept alive before a gateway drops it', async () => {
+  const setKeepAlive = vi.spyOn(Socket.prototype, 'setKeepAlive')
+  onTestFinished(() => setKeepAlive.mockRestore())
+  expect(await double(open(), 1)).toBe(2)
+  expect(setKeepAlive.mock.calls).toEqual([[true, 60_000]])
 })
 
 test('a transaction of a process that was frozen ends with a transient error, and can begin again', async () => {

@@ -83,6 +83,8 @@ function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg
     types,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    // Gateways and balancers drop a connection that is idle for 4 min, such as that of a lock.
+    keepAliveInitialDelayMillis: 60_000,
     // pg-pool waits for it, and closes the connection if it fails; kysely's onCreateConnection would leave the
     // connection in the pool forever.
     onConnect: async client => {
