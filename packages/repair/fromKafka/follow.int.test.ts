@@ -5,10 +5,8 @@ import { ensureOffsets } from '@tally/offsets'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { follow } from './follow.ts'
-import { catchUp } from './rebuildFromKafka.ts'
 import { openShadow, openShadowPostgres } from './shadow.ts'
 
 type Connection = { processData(bytes: Buffer): unknown }
@@ -49,16 +47,4 @@ test('a batch that cannot be decoded is skipped if the live tables have skipped 
   onTestFinished(() => follower.stop())
   await until('the shadow has caught up with the live tables', () => follower.behind() === 0)
   expect(follower.position()).toEqual({ done: 3, all: 3 })
-})
-
-test('a run that has lost its lock does not read on', async () => {
-  const { db, drop } = await freshDatabase()
-  onTestFinished(drop)
-  const position = () => ({ done: 0, all: 5_000 })
-  const follower = { position, behind: () => 5_000, failed: new Promise<never>(() => {}) }
-  const reading = db.connection().execute(async locked => {
-    await expect(sql`select pg_terminate_backend(pg_backend_pid())`.execute(locked)).rejects.toThrow()
-    await catchUp(locked, follower, () => {})
-  })
-  await expect(reading).rejects.toThrow('connection error')
 })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkTopics, type KafkaConnection, recordTopics, topicNames } from '@tally/kafka'
-import { type Postgres, pingPostgres, type Settings } from '@tally/platform'
+import type { Settings } from '@tally/platform'
 import type { RepairDeps } from '../deps.ts'
 import { removeExtra } from '../rebuild/publishWhole.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
@@ -51,7 +51,7 @@ export function rebuildFromKafka(
         { topicPrefix, groupId: `${kafkaGroupId}-rebuild-${run.id}` },
       )
       if (run.continued) onContinued(follower.position().done)
-      await catchUp(locked, follower, onProgress)
+      await catchUp(follower, onProgress)
       if (!(await hasSameLogs()))
         throw new Error(
           'a topic was created again, or lost records, while it was read: run this command again',
@@ -70,17 +70,11 @@ export function rebuildFromKafka(
   })
 }
 
-/** Nothing else uses the connection that holds the lock meanwhile: a NAT gateway would drop it. */
-export async function catchUp(
-  locked: Postgres,
-  follower: Pick<Follower, 'behind' | 'failed' | 'position'>,
-  onProgress: (done: number, all: number) => void,
-): Promise<void> {
+async function catchUp(follower: Follower, onProgress: (done: number, all: number) => void): Promise<void> {
   for (;;) {
     const { done, all } = follower.position()
     onProgress(done, all)
     if (follower.behind() <= near) return
     await Promise.race([sleep(100), follower.failed])
-    await pingPostgres(locked)
   }
 }
