@@ -287,9 +287,20 @@ test('a closed day is not called live, the next one is at once, and another fest
   await tally.count([own.event({ version: 2, days: [...days, next] })])
   await reads(page, 'sales', '€0.00')
   await reads(page, 'status', 'Live')
+  const ended = { ...next, dayId: 43, date: '2026-09-06', closedAt: '2026-09-06T00:10:00Z' }
+  await tally.count([own.event({ version: 3, days })])
+  await reads(page, 'status', 'Closed: the last day')
+  // It opens and closes between two readings of the list, whose answer stays the same.
+  await tally.count([
+    own.event({ version: 4, days: [...days, ended] }),
+    own.order({ dayId: 43 }),
+    own.order({ dayId: 43 }),
+  ])
+  await reads(page, 'sales', '€55.00')
+  await reads(page, 'status', 'Closed: the last day')
   const { organizationId } = own
   await tally.count([
-    own.event({ version: 3, days }),
+    own.event({ version: 5, days }),
     newFestival({ organizationId }).event({ name: 'Sagra dell’Uva' }),
   ])
   await reads(page, 'name', 'Sagra dell’Uva')

@@ -11,13 +11,13 @@ const everyMs = 1000 * (settings.every ?? 10)
 /** What the form was given. */
 function kept() {
   try {
-    return JSON.parse(localStorage.getItem('tally'))
+    return JSON.parse(localStorage.tally)
   } catch {}
 }
 
 at('setup').addEventListener('submit', event => {
   event.preventDefault()
-  localStorage.setItem('tally', JSON.stringify(Object.fromEntries(new FormData(event.target))))
+  localStorage.tally = JSON.stringify(Object.fromEntries(new FormData(event.target)))
   location.hash = ''
   location.reload()
 })
@@ -50,40 +50,35 @@ const draw = {
     const same = events.find(({ id }) => id === event?.id)
     const next = [same, ...events].find(one => one?.isOpen) ?? same ?? events[0]
     if (event && event.id !== next?.id) location.reload()
-    event = next
+    event = { ...next }
     at('name').textContent = document.title = event.name
   },
-  getKpis({ totalSales, totalOrders, totalItemsSold, averageOrderValue }, { dayId }) {
-    // Another day has opened since.
+  getKpis(kpis, { dayId }) {
+    // Another day has opened since, until the list says otherwise.
     event.isOpen ||= day && day !== dayId
     day = dayId
-    at('sales').textContent = money(totalSales)
-    at('orders').textContent = number(totalOrders)
-    at('items').textContent = number(totalItemsSold)
-    at('average').textContent = money(averageOrderValue)
+    at('sales').textContent = money(kpis.totalSales)
+    at('orders').textContent = number(kpis.totalOrders)
+    at('items').textContent = number(kpis.totalItemsSold)
+    at('average').textContent = money(kpis.averageOrderValue)
   },
   getOrdersByHour(hours) {
-    drawBars(
-      'hours',
-      fromFirst(hours).map(({ hour, revenue }) => [`${hour}:00`.padStart(5, '0'), revenue, money(revenue)]),
-    )
+    drawBars('hours', fromFirst(hours), ({ hour, revenue }) => [
+      `${hour}:00`.padStart(5, '0'),
+      revenue,
+      money(revenue),
+    ])
   },
   getTopItems(items) {
     const returned = items.filter(({ quantity, revenue }) => quantity < 0 || revenue < 0)
     const best = items.filter(item => item.quantity > 0 && !returned.includes(item)).slice(0, 8)
-    drawBars(
-      'best',
-      best.map(({ itemName, quantity }) => [itemName, quantity, number(quantity)]),
-    )
+    drawBars('best', best, ({ itemName, quantity }) => [itemName, quantity, number(quantity)])
     at('returned').hidden = !returned.length
-    drawBars(
-      'back',
-      returned.map(({ itemName, quantity, revenue }) => [
-        itemName,
-        0,
-        `${number(quantity)} (${money(revenue)})`,
-      ]),
-    )
+    drawBars('back', returned, ({ itemName, quantity, revenue }) => [
+      itemName,
+      0,
+      `${number(quantity)} (${money(revenue)})`,
+    ])
   },
 }
 
@@ -95,15 +90,14 @@ function fromFirst(hours) {
 }
 
 /** Bars below zero end where the others begin. */
-function drawBars(id, rows) {
+function drawBars(id, all, rowOf) {
+  const rows = all.map(rowOf)
   const values = rows.map(([, value]) => value)
   const least = Math.min(...values, 0)
   const share = value => `${(100 * value) / (Math.max(...values, 0) - least || 1)}%`
   const lines = rows.map(([label, value, text]) => {
-    const line = document.createElement('li')
-    const [name, bar, amount] = ['bdi', 'span', 'strong'].map(tag =>
-      line.appendChild(document.createElement(tag)),
-    )
+    const [line, name, bar, amount] = ['li', 'bdi', 'span', 'strong'].map(tag => document.createElement(tag))
+    line.append(name, bar, amount)
     name.textContent = label
     bar.className = value < 0 ? 'bar below' : 'bar'
     bar.style.width = share(Math.abs(value))
@@ -135,7 +129,7 @@ async function follow(tally, name, parameters) {
   for (;;) {
     for await (const reading of tally.watch(name, parameters, { everyMs: isList ? 6 * everyMs : everyMs })) {
       if (!isList) readings[name] = { ...reading, at: Date.now() }
-      if (reading.isChanged) draw[name](reading.answer.data, reading.answer.meta)
+      if (isList ? !reading.error : reading.isChanged) draw[name](reading.answer.data, reading.answer.meta)
       showStatus()
       if (document.hidden) break
     }
