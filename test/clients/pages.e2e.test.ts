@@ -89,6 +89,28 @@ test('a person enters address and key, and sees takings, hours and best sellers 
   expect(wrongs).toEqual([])
 })
 
+test('a link with another address gets no key that was entered', async () => {
+  const { page } = await visit()
+  await page.getByLabel('Address of Tally').fill(query.address)
+  await page.getByLabel('Key').fill(token)
+  await page.getByRole('button', { name: 'Show the figures' }).click()
+  await reads(page, 'sales', '€55.00')
+  const keys: string[] = []
+  const other = `http://127.0.0.1:${await freePort()}`
+  await page.route(`${other}/**`, async route => {
+    keys.push(route.request().headers()['x-api-key'] ?? '')
+    await route.abort()
+  })
+  await page.goto('about:blank')
+  await page.goto(`${pages.url}/#${new URLSearchParams({ url: other })}`)
+  await page.getByLabel('Key').waitFor()
+  expect(await page.getByLabel('Key').inputValue()).toBe('')
+  expect(keys).toEqual([])
+  await page.goto('about:blank')
+  await page.goto(`${pages.url}/#${new URLSearchParams({ url: query.address })}`)
+  await reads(page, 'sales', '€55.00')
+})
+
 test('Tally serves the dashboard itself, which asks for the key alone, or finds it in its address', async () => {
   const { page, wrongs } = await visit({ viewport: { width: 390, height: 844 } })
   const asked: string[] = []

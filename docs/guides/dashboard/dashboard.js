@@ -5,7 +5,9 @@ const at = id => document.getElementById(id)
 const own = /^([^#?]+?)\/docs\/dashboard\//.exec(location.href)?.[1]
 /** A screen's settings may be in its address. */
 const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
-const settings = { ...kept(), ...given, ...(own && { url: own }) }
+const old = kept()
+/** An address in a link gets no key that was entered for another. */
+const settings = { ...((given.url ?? old?.url) === old?.url && old), ...given, ...(own && { url: own }) }
 const everyMs = 1000 * (settings.every ?? 10)
 
 /** What the form was given. */
