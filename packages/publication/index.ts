@@ -1,6 +1,7 @@
 export {
   areaOf,
   createEpochs,
+  EpochError,
   type Epochs,
   joinUnpublished,
   type PublishDeps,

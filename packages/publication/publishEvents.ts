@@ -87,7 +87,7 @@ export async function publishEvents(
 }
 
 /** Documents cannot be published now. A transient error, as if Postgres were down. */
-class EpochError extends Error {
+export class EpochError extends Error {
   override readonly name = 'EpochError'
   /** The SQLSTATE of a read-only database. */
   readonly code = '25006'

@@ -75,6 +75,21 @@ test('a request that is allowed is answered, even if the read that it joins was 
   await app.close()
 })
 
+test('the error of requests that fail unexpectedly is logged once a minute', async () => {
+  const logger = createLogger('query', 'silent')
+  const logged = vi.spyOn(logger, 'error')
+  const authenticate = () => Promise.reject(new RangeError('the sum is too large'))
+  const deps = { authenticator: { authenticate }, readers: {} }
+  const { app } = await buildApp(deps as never, { ...options, logger } as never)
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  for (let asked = 0; asked < 3; asked++) {
+    const { status } = await fetch(`${address}/api/v1/events`, { headers: { 'X-Api-Key': 'a token' } })
+    expect(status).toBe(500)
+  }
+  expect(logged).toHaveBeenCalledOnce()
+  await app.close()
+})
+
 test('a connection whose request is answered after closing has begun does not hold the closing up', async () => {
   const judged = Promise.withResolvers<undefined>()
   const asked = Promise.withResolvers<void>()

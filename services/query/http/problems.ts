@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
-import { beginningOf, isTransient, type Logger, longestLine, refuse, safeHeaders } from '@tally/platform'
+import {
+  beginningOf,
+  isTransient,
+  type Logger,
+  longestLine,
+  oncePerMinute,
+  reasonOf,
+  refuse,
+  safeHeaders,
+} from '@tally/platform'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Overloaded } from '../postgres/gate.ts'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
@@ -38,14 +47,16 @@ export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: Fas
 
 /**
  * Returns what answers every error with a problem; in the community edition, which has no path, with a 404. An
- * unexpected one is logged, and its 500 has no details.
+ * unexpected one is logged, each once a minute, and its 500 has no details.
  */
 export function createAnswerProblem(logger: Logger, edition: 'cloud' | 'community'): AnswerProblem {
+  const unexpected = oncePerMinute<{ err: unknown; requestId: string }>((_, count, last) =>
+    logger.error({ ...last, count }, 'a request failed unexpectedly'),
+  )
   return (error, request, reply) => {
     const found = error instanceof RequestProblem ? error : undefined
     const problem = found && edition === 'community' ? new RequestProblem('not-found') : found
-    if (problem === undefined)
-      logger.error({ err: error, requestId: request.id }, 'a request failed unexpectedly')
+    if (problem === undefined) unexpected.note(reasonOf(error), 1, { err: error, requestId: request.id })
     sendProblem(problem, request, reply)
   }
 }

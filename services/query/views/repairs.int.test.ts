@@ -4,8 +4,8 @@ import { publishEvents } from '@tally/publication'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
-import { requireEpoch } from './repairs.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createRepairs, requireEpoch } from './repairs.ts'
 
 const { redis, keys } = await redisOfFile()
 const database = await databaseOfFile()
@@ -33,4 +33,28 @@ insert into events (event_id, organization_id, version, time_zone, document) val
   await redis.hset(keys.shard(3), 'epoch', epoch)
   await repair()
   expect(await redis.hget(keys.event(id), 'epoch')).toBe(String(epoch))
+})
+
+test('an event that cannot be composed is tried again only after a while, one that cannot be read now at once', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const failures = {
+    composed: new RangeError('the sum is too large'),
+    read: Object.assign(new Error('down'), { code: '57P03' }),
+  }
+  const tried: string[] = []
+  const repair = createRepairs<keyof typeof failures>(
+    2,
+    async id => {
+      tried.push(id)
+      throw failures[id]
+    },
+    () => {},
+  )
+  for (const restMs of [0, 0, 30_000]) {
+    await vi.advanceTimersByTimeAsync(restMs)
+    repair('composed')
+    repair('read')
+  }
+  expect(tried).toEqual(['composed', 'read', 'read', 'composed', 'read'])
 })

@@ -1,7 +1,10 @@
-import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/publication'
+import { isTransient } from '@tally/platform'
+import { EpochError, type Epochs, type ReadModelRedis, type RedisKeys } from '@tally/publication'
 
 /** One that finds the queue full waits for its next request. */
 const mostWaiting = 100
+/** One that cannot be composed is not tried again with each request. */
+const restMs = 30_000
 
 /**
  * Publishes events or organizations that Redis lacks, in the background; each once, however many requests ask for it.
@@ -14,6 +17,7 @@ export function createRepairs<Id>(
 ): (id: Id) => void {
   const wanted = new Set<Id>()
   const running = new Set<Id>()
+  const failed = new Set<Id>()
 
   const next = () => {
     for (const id of wanted) {
@@ -21,7 +25,12 @@ export function createRepairs<Id>(
       wanted.delete(id)
       running.add(id)
       publish(id)
-        .catch(onFailure)
+        .catch(error => {
+          onFailure(error)
+          if (isTransient(error)) return
+          failed.add(id)
+          setTimeout(() => failed.delete(id), restMs).unref()
+        })
         .finally(() => {
           running.delete(id)
           next()
@@ -29,7 +38,7 @@ export function createRepairs<Id>(
     }
   }
   return id => {
-    if (running.has(id) || wanted.size >= mostWaiting) return
+    if (running.has(id) || failed.has(id) || wanted.size >= mostWaiting) return
     wanted.add(id)
     next()
   }
@@ -42,7 +51,7 @@ export function requireEpoch({ redis, keys }: { redis: ReadModelRedis; keys: Red
       for (const shard of shards) {
         const current = Number((await redis.hget(keys.shard(shard), 'epoch')) ?? 0)
         if (current !== epoch)
-          throw new Error(`shard ${shard} is in epoch ${current} in Redis and ${epoch} in Postgres`)
+          throw new EpochError(`shard ${shard} is in epoch ${current} in Redis and ${epoch} in Postgres`)
       }
     },
   }
