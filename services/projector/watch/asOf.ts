@@ -17,11 +17,13 @@ export type AsOf = {
   appliedNow(): ReadonlyMap<string, number>
   /** The partition is read from `next` on. If more was applied (Postgres has lost it), ends noted before are void. */
   moved(of: TopicPartition, next: number): void
+  /** Drops ends of another epoch: a standby that took over has a clock of its own, which may be behind. */
+  enter(epoch: number): void
   /**
-   * Notes ends of partitions as they were at their time or later. If the database's clock has gone back, earlier ends
-   * are dropped: they say nothing about records that arrived since.
+   * Notes ends of partitions as they were at their time or later; of no effect in another epoch. If the database's
+   * clock has gone back, earlier ends are dropped: they say nothing about records that arrived since.
    */
-  noteEnds(ends: PartitionEnd[]): void
+  noteEnds(ends: PartitionEnd[], epoch: number): void
   /** Forgets partitions that now belong to others. */
   keep(assigned: TopicPartition[]): void
   /** The latest end of each partition that is reached; ends before it are dropped. */
@@ -32,6 +34,7 @@ export function createAsOf(): AsOf {
   const ends = new Map<string, PartitionEnd[]>()
   const applied = new Map<string, number>()
   let lastNotedMs = 0
+  let entered = 0
 
   const noteEnd = (end: PartitionEnd): void => {
     // The first is the last one reached (its age is the freshness) or the oldest that is not reached yet.
@@ -48,7 +51,12 @@ export function createAsOf(): AsOf {
       if (next < (applied.get(partitionKey(of)) ?? 0)) ends.delete(partitionKey(of))
       applied.set(partitionKey(of), next)
     },
-    noteEnds(noted) {
+    enter(epoch) {
+      if (epoch !== entered) ends.clear()
+      entered = epoch
+    },
+    noteEnds(noted, epoch) {
+      if (epoch !== entered) return
       const atMs = noted[0]?.atMs ?? lastNotedMs
       if (atMs < lastNotedMs) ends.clear()
       lastNotedMs = atMs

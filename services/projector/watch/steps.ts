@@ -141,7 +141,7 @@ export async function noteEnds(
     if (log === undefined || !logs.isSound({ topic, partition }, log)) return []
     return [{ topic, partition, end: log.end, atMs: stored.nowMs }]
   })
-  if (isAllRead) asOf.noteEnds(noted)
+  if (isAllRead) asOf.noteEnds(noted, stored.epoch)
   for (const { topic, partition, end } of noted) {
     const lag = Math.max(0, end - (asOf.appliedOf({ topic, partition }) ?? 0))
     metrics.lag.set({ topic, partition }, lag)

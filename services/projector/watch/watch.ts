@@ -115,6 +115,7 @@ function createTick(deps: WatchDeps, isStopping: () => boolean): Tick {
     const before = asOf.appliedNow()
     const stored = await readOrRestore(deps, attempt, partitions) // 1
     if (stored === undefined) return
+    asOf.enter(stored.epoch)
     findLost(deps, before, stored.assigned) // 2
     endsNoted.start(partitions, stored) // 3
     const raised = await raiseInPostgres(deps, attempt, stored) // 4

@@ -1,3 +1,4 @@
+import type { PartitionEnd } from '@tally/publication'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { createAsOf } from './asOf.ts'
 import type { WatchDeps } from './steps.ts'
@@ -47,11 +48,30 @@ test('a late report of what is applied takes nothing back; a move does, and void
   const of = { topic: 'orders', partition: 0 }
   const end = { ...of, end: 120, atMs: 1_000 }
   asOf.applied(of, 120)
-  asOf.noteEnds([end])
+  asOf.noteEnds([end], 0)
   asOf.moved(of, 120)
   asOf.applied(of, 110)
   expect(asOf.reached()).toEqual([end])
   asOf.moved(of, 110)
   asOf.applied(of, 120)
   expect(asOf.reached()).toEqual([])
+})
+
+test('ends that were noted by the clock of another epoch are void', () => {
+  const asOf = createAsOf()
+  const of = { topic: 'orders', partition: 0 }
+  const [before, later] = [1_000, 2_000].map(atMs => ({ ...of, end: 120, atMs })) as [
+    PartitionEnd,
+    PartitionEnd,
+  ]
+  asOf.applied(of, 120)
+  asOf.enter(1)
+  asOf.noteEnds([before], 1)
+  asOf.enter(2)
+  expect(asOf.reached()).toEqual([])
+  asOf.noteEnds([before], 1)
+  expect(asOf.reached()).toEqual([])
+  asOf.noteEnds([later], 2)
+  asOf.enter(2)
+  expect(asOf.reached()).toEqual([later])
 })
