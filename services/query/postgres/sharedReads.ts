@@ -24,11 +24,12 @@ type Group = {
 /**
  * After a read that took longer than `afterMs`, the next one of its key waits for as long as it took: what is asked for
  * all the time then takes half of a processor. It waits for `mostMs` at most: a read that took longer was itself
- * waiting, for a lock or for a Postgres that hangs.
+ * waiting, for a lock or for a Postgres that hangs. If that one fails, so do those who asked meanwhile: each has waited
+ * for about a timeout, and would wait for another.
  */
 export function createSharedReads(
   gate: Gate,
-  rest = { afterMs: Number.POSITIVE_INFINITY, mostMs: 0 },
+  rest = { afterMs: Number.POSITIVE_INFINITY, mostMs: Number.POSITIVE_INFINITY },
 ): SharedReads {
   /** Reads that have not begun: they may be joined. */
   const waiting = new Map<string, Group>()
@@ -49,9 +50,12 @@ export function createSharedReads(
     try {
       group.reply.resolve(await gate.enter(organizationId, begin))
     } catch (error) {
-      // The read never began.
-      if (waiting.get(key) === group) waiting.delete(key)
       group.reply.reject(error)
+      const next = waiting.get(key)
+      const hasHung = performance.now() - beganAt > rest.mostMs
+      // It is the same group if the read never began.
+      if (next === group || hasHung) waiting.delete(key)
+      if (hasHung) next?.reply.reject(error)
     }
     const tookMs = performance.now() - beganAt
     if (tookMs > rest.afterMs) await sleep(Math.min(tookMs, rest.mostMs), undefined, { ref: false })
