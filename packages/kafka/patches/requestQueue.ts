@@ -154,6 +154,8 @@ function inOrder(brokers: Record<string, Broker>): string[] {
 }
 
 const pendingCheckMs = 10
+/** Longer than brokers usually throttle. After a clock is set back, `throttledUntil` may be hours away. */
+const mostThrottledMs = 30_000
 
 /**
  * Stops kafkajs 2.2.4 from re-arming a timer about every millisecond, forever, on each connection that has nothing to
@@ -166,6 +168,7 @@ export function patchRequestQueue(prototype: object): void {
   Object.assign(prototype, {
     scheduleCheckPendingRequests(this: RequestQueue) {
       if (this.throttleCheckTimeoutId) return
+      this.throttledUntil = Math.min(this.throttledUntil, Date.now() + mostThrottledMs)
       const throttledMs = this.throttledUntil - Date.now()
       if (throttledMs <= 0 && this.pending.length === 0) return
       this.throttleCheckTimeoutId = setTimeout(

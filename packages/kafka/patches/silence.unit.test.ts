@@ -6,6 +6,7 @@ type Queue = {
   silentMs: number
   giveUp: (error: Error) => void
   push(of: object): void
+  maybeThrottle(ms: number): void
   scheduleRequestTimeoutCheck(): void
   waitForPendingRequests(): Promise<void>
   destroy(): void
@@ -73,6 +74,20 @@ test('a connection is given up in time although the clock is set back', async ()
   vi.setSystemTime(Date.now() - 3_600_000)
   await vi.advanceTimersByTimeAsync(3_300)
   expect(reasons).toHaveLength(1)
+  queue.destroy()
+})
+
+test('a throttled connection sends again although the clock is set back', async () => {
+  const { queue } = given()
+  queue.maybeThrottle(5_000)
+  const sendRequest = vi.fn()
+  const entry = { apiKey: fetch, apiName: '', apiVersion: 1, correlationId: 0, resolve() {}, reject() {} }
+  queue.push({ entry, expectResponse: false, requestTimeout: 25_000, sendRequest })
+  vi.setSystemTime(Date.now() - 3_600_000)
+  await vi.advanceTimersByTimeAsync(4_900)
+  expect(sendRequest).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(31_000)
+  expect(sendRequest).toHaveBeenCalledOnce()
   queue.destroy()
 })
 
