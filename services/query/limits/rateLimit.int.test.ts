@@ -104,6 +104,16 @@ test('while Redis refuses writes, a window that is used up grants what a new sta
     expect(await takeRequest(id)).toMatchObject({ allowed: true, limit: 60, remaining })
 })
 
+test('while Redis refuses writes, a process does not grant again what another one took before', async () => {
+  const id = await storedOrganization()
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  const [one, other] = [limiterOver(redis), limiterOver(redis)]
+  expect(await one.takeRequest(id)).toMatchObject({ allowed: true, remaining: 2 })
+  for (const remaining of [1, 0]) expect(await other.takeRequest(id)).toMatchObject({ remaining })
+  one.breaker.noteWrite(new Error("OOM command not allowed when used memory > 'maxmemory'."))
+  expect(await one.takeRequest(id)).toMatchObject({ allowed: false, limit: 3, remaining: 0 })
+})
+
 test('a process that loses Redis and Postgres applies the last limit, if it knows one', async () => {
   const [known, unknown] = [randomUUID() as OrganizationId, randomUUID() as OrganizationId]
   for (const id of [known, unknown]) await redis.hset(keys.organization(id), 'status', 'Trial')

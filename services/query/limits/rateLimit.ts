@@ -80,6 +80,13 @@ export function createRateLimiter(
     else Object.assign(known, { used, limit, endsAtMs })
   }
 
+  /** Only raises what is used in a window that goes on: what is taken here is not in Redis. */
+  const noteRefusal = (id: OrganizationId, taken: NonNullable<Taken>): void => {
+    const known = ownWindows.get(id)
+    if (known === undefined || known.endsAtMs <= performance.now()) note(id, taken)
+    else known.used = Math.max(known.used, taken[1] - taken[2])
+  }
+
   const takeAgain = async (id: OrganizationId): Promise<LimitDecision> => {
     breaker.rely()
     const { index, taken } = batches.takeRequest(id)
@@ -105,7 +112,10 @@ export function createRateLimiter(
     if (taken === null) void repair(id)
     if (taken == null) return takeWithoutRedis(id)
     // A refusal writes nothing. While Redis refuses writes, its status is old and its count lacks what is taken here.
-    if (taken[0] === 0 && breaker.refusesWrites()) return takeWithoutRedis(id)
+    if (taken[0] === 0 && breaker.refusesWrites()) {
+      noteRefusal(id, taken)
+      return takeWithoutRedis(id)
+    }
     // Once for all requests of the batch.
     if (index === 0) note(id, taken)
     return decisionAt(taken, index)
