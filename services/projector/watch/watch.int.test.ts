@@ -38,7 +38,7 @@ async function apply(partition: number): Promise<void> {
 
 /** Partitions that the watch reads again because Postgres lost their commits. */
 let sought: Set<number>
-/** Watermarks of shards that a script in Redis removed, because they were later than the clock it was told. */
+/** Shards whose watermark Redis would have removed: it was later than the clock that came with the call. */
 let removed: string[]
 /**
  * Runs a projector's watch for three ticks; `heldBack`: partitions of which something is not published yet. With
