@@ -108,6 +108,7 @@ test('a rebuild that was killed compares again what it had done, and repairs wha
   await openShadow(tally.database.db, 'tally', async () => true)
 
   const { stdout, stderr } = await rebuildAll(tally)
+  expect(stderr).toContain('dropping what an interrupted --from-kafka has read')
   expect(stderr).toMatch(/continuing an interrupted run/)
   expect(stdout).toMatch(/, 1 of them wrong in Postgres; all agree now/)
   const shadow = sql`select from pg_namespace where nspname = ${shadowSchema}`

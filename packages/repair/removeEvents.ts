@@ -26,6 +26,8 @@ type RemovalOptions = {
   onRemoved: (tx: Tx, event: RemovableEvent) => Promise<void>
   /** Orders deleted, and all that are to be deleted. */
   onProgress?: (done: number, all: number) => void
+  /** Called once if what an interrupted rebuild from Kafka has read will be dropped. */
+  onDropping?: () => void
 }
 
 /**
@@ -47,7 +49,7 @@ export function removeEvents(
 ): Promise<void> {
   const { onProgress = () => {} } = options
   return asOnlyRebuild(deps.db, async locked => {
-    await dropShadow(locked)
+    await dropShadow(locked, options.onDropping)
     const all = events.reduce((sum, { orders }) => sum + orders, 0)
     let done = 0
     const clear = async ({ eventId, organizationId }: RemovedEvent): Promise<void> => {

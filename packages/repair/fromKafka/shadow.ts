@@ -58,9 +58,12 @@ create table ${sql.id(shadowSchema, 'run')} (rebuild_id integer not null, topic_
 }
 
 /** Drops what an interrupted run has left, which `tally events remove` would not empty, and forgets the run. */
-export async function dropShadow(db: Postgres): Promise<void> {
+export async function dropShadow(db: Postgres, onDropping = () => {}): Promise<void> {
   const found = await findShadow(db)
-  if (found !== undefined) await sql`delete from rebuilds where rebuild_id = ${found.id}`.execute(db)
+  if (found !== undefined) {
+    onDropping()
+    await sql`delete from rebuilds where rebuild_id = ${found.id}`.execute(db)
+  }
   await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(db)
 }
 

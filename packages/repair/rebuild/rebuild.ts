@@ -24,6 +24,8 @@ type RebuildOptions = {
   topics: { events: string; organizations: string }
   /** Called once if an interrupted run is continued, with how many events it had done. */
   onContinued?: (done: number) => void
+  /** Called once if what an interrupted run from Kafka has read will be dropped. */
+  onDropping?: () => void
   onProgress?: (done: number, all: number) => void
 }
 
@@ -39,7 +41,7 @@ export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebu
   return asOnlyRebuild(deps.db, async locked => {
     const { topics, onContinued = () => {}, onProgress = () => {} } = options
     const writing: RebuildDeps = { ...deps, locked, eventsTopic: topics.events }
-    await dropShadow(locked)
+    await dropShadow(locked, options.onDropping)
     const run = await beginRun(locked)
     const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
     if (run.continued) onContinued(all - left)

@@ -51,6 +51,7 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
       topics: topicNames(settings.topicPrefix),
       onContinued: done =>
         say(`continuing an interrupted run: ${counted(done, 'event')} already done, and only compared again`),
+      onDropping: () => say('dropping what an interrupted --from-kafka has read'),
       onProgress,
     }),
   )

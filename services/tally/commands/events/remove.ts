@@ -79,6 +79,7 @@ async function remove(settings: Settings, db: Postgres, chosen: ChosenEvents): P
           detail: `${name ?? 'an event without a record'}: ${counted(orders, 'order')}`,
         }),
       onProgress: progress.show,
+      onDropping: () => remark('dropping what an interrupted `tally rebuild --from-kafka` has read'),
     }),
   ).finally(progress.close)
   print(`removed ${sumOf(chosen.events)}`)
