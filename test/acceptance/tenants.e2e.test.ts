@@ -112,7 +112,8 @@ test('simultaneous questions are each answered by their own key', async () => {
   const get = async ({ path, token }: (typeof asked)[number]) => {
     let reply = await tally.get(path, { token })
     // Orders that a busy machine's Postgres does not answer in time are asked for again, as any client does.
-    while (reply.status === 503) reply = await tally.get(path, { token })
+    for (let tries = 1; reply.status === 503 && /\/orders(\/same)?$/.test(path) && tries < 5; tries++)
+      reply = await tally.get(path, { token })
     return { path, token, status: reply.status, data: reply.body.data }
   }
   const alone = []
