@@ -93,8 +93,8 @@ function cells(order: DayOrder, areas: Map<number, string>): Cell[] {
 }
 
 /**
- * `2 × Burger`. A line below zero has no minus: first in a cell or after a `;` it would be a formula. It may be a cup or
- * a discount, which a record does not tell apart.
+ * `2 × Burger`. A line below zero has no minus: first in a cell or after a `;` it would be a formula. It may be a cup
+ * or a discount, which a record does not tell apart.
  */
 const lineText = ({ quantity, itemName, unitPrice }: DayOrder['lines'][number]): string =>
   `${Math.abs(quantity)} × ${itemName}${quantity < 0 !== unitPrice < 0 ? ' (given back)' : ''}`

@@ -45,7 +45,7 @@ export type Settled = {
   /** Most money given back first (partReturned). */
   returned: TopItem[]
   items: SettledItem
-  /** Of days that the event does not list: added to nothing. Undefined for one day of several, and if there are none. */
+  /** Of days that the event does not list: in no sum. Undefined for one day of several, and if there are none. */
   unlisted: { orders: number; takings: number } | undefined
 }
 
