@@ -204,7 +204,7 @@ test('it says that figures are old while the connection is lost, and recovers wi
   const { page } = await visit({}, settings())
   await reads(page, 'status', 'Live')
   await page.context().setOffline(true)
-  await reads(page, 'status', /^No connection: figures as of \d\d:\d\d:\d\d$/)
+  await reads(page, 'status', /^No connection: figures as of .*\d{4}.* \d\d:\d\d:\d\d$/)
   expect(await page.locator('#sales').textContent()).toBe('€55.00')
   await page.context().setOffline(false)
   await reads(page, 'status', 'Live')
@@ -218,7 +218,7 @@ test.for([
   await reads(page, 'status', 'Live')
   const headers = { 'Access-Control-Allow-Origin': pages.url, 'Content-Type': answer.contentType }
   await page.route(`${query.address}/**`, route => route.fulfill({ ...answer, headers }))
-  await reads(page, 'status', /^No connection: figures as of \d\d:\d\d:\d\d$/)
+  await reads(page, 'status', /^No connection: figures as of .*\d{4}.* \d\d:\d\d:\d\d$/)
   expect(await page.locator('#sales').textContent()).toBe('€55.00')
   await page.unroute(`${query.address}/**`)
   await reads(page, 'status', 'Live')
@@ -235,7 +235,31 @@ test('after a sleep of an hour it does not say Live for old figures, while its r
   await page.route(`${query.address}/**`, () => undefined)
   await page.clock.pauseAt(Date.now() + 3_600_000)
   await page.clock.runFor(1_500)
-  await reads(page, 'status', /^Behind: figures as of /)
+  await reads(page, 'status', /^Behind: figures as of .*\d{4}.* \d\d:\d\d:\d\d$/)
+})
+
+test('it keeps the time of the figures that it shows if an answer has none', async () => {
+  const { page } = await visit({}, settings())
+  await reads(page, 'status', 'Live')
+  await page.route(`${query.address}/**`, async route => {
+    const response = await route.fetch()
+    await route.fulfill({ response, headers: { ...response.headers(), 'tally-as-of': '' } })
+  })
+  await reads(page, 'status', /^Behind: figures as of .*\d{4}/)
+})
+
+test('without an open event it shows the latest that has begun, and says that it had no day yet', async () => {
+  const own = newFestival()
+  const { organizationId } = own
+  await tally.count([
+    own.organization(),
+    own.event({ days: [], name: 'Sagra dell’Uva', startDate: '2025-09-04T16:00:00Z' }),
+    newFestival({ organizationId }).event({ days: [], startDate: '2999-09-04T16:00:00Z' }),
+  ])
+  const key = await tally.key(organizationId, { scopes: ['events:read', 'analytics:read'] } as never)
+  const { page } = await visit({}, settings().replace(token, key))
+  await reads(page, 'name', 'Sagra dell’Uva')
+  await reads(page, 'status', 'No day yet')
 })
 
 test('a hidden page asks nothing, and one that is shown again asks at once', async () => {

@@ -10,7 +10,6 @@ const old = kept()
 const settings = { ...((given.url ?? old?.url) === old?.url && old), ...given, ...(own && { url: own }) }
 const everyMs = 1000 * (settings.every ?? 10)
 
-/** What the form was given. */
 function kept() {
   try {
     return JSON.parse(localStorage.tally)
@@ -24,7 +23,7 @@ at('setup').addEventListener('submit', event => {
   location.reload()
 })
 
-/** Keeps what is typed when it is shown again. */
+/** Shown again, it keeps what is typed. */
 function showSetup(reason) {
   if (at('setup').hidden)
     for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
@@ -47,16 +46,17 @@ let event
 let day
 
 const draw = {
-  /** Shows the open event, or else the latest, until it is closed and another opens. */
+  /** Shows the open event, or else the latest begun, until it is closed and another opens. */
   listEvents(events) {
     const same = events.find(({ id }) => id === event?.id)
-    const next = [same, ...events].find(one => one?.isOpen) ?? same ?? events[0]
+    const begun = events.find(one => new Date(one.startDate) < Date.now())
+    const next = [same, ...events].find(one => one?.isOpen) ?? same ?? begun ?? events[0]
     if (event && event.id !== next?.id) location.reload()
     event = { ...next }
     at('name').textContent = document.title = event.name
   },
   getKpis(kpis, { dayId }) {
-    // Another day has opened since, until the list says otherwise.
+    // Another day has opened, until the list says otherwise.
     event.isOpen ||= day && day !== dayId
     day = dayId
     at('sales').textContent = money(kpis.totalSales)
@@ -72,7 +72,7 @@ const draw = {
     ])
   },
   getTopItems(items) {
-    const returned = items.filter(({ quantity, revenue }) => quantity < 0 || revenue < 0)
+    const returned = items.filter(item => item.quantity < 0 || item.revenue < 0)
     const best = items.filter(item => item.quantity > 0 && !returned.includes(item)).slice(0, 8)
     drawBars('best', best, ({ itemName, quantity }) => [itemName, quantity, number(quantity)])
     at('returned').hidden = !returned.length
@@ -116,13 +116,13 @@ const readings = {}
 function showStatus() {
   const all = Object.values(readings)
   if (!all.length || at('figures').hidden) return
-  const asOf = Math.min(...all.map(reading => reading.asOf?.getTime() ?? 0))
-  const old = asOf > 0 ? `figures as of ${new Date(asOf).toLocaleTimeString(locale)}` : 'no figures yet'
+  const asOf = Math.min(...all.map(reading => reading.asOf))
+  const old = asOf ? `figures as of ${new Date(asOf).toLocaleString(locale)}` : 'figures of unknown age'
   if (all.some(({ error }) => error && error.status !== 429)) say(`No connection: ${old}`, true)
-  // As after a sleep, or while a request hangs.
+  // After a sleep, or while a request hangs.
   else if (all.some(({ stale, at }) => stale || Date.now() - at > everyMs + 60_000))
     say(`Behind: ${old}`, true)
-  else say(event.isOpen ? 'Live' : 'Closed: the last day')
+  else say(event.isOpen ? 'Live' : day === null ? 'No day yet' : 'Closed: the last day')
 }
 
 /** A hidden page does not ask; shown again, it asks within a second. */
@@ -130,6 +130,7 @@ async function follow(tally, name, parameters) {
   const isList = name === 'listEvents'
   for (;;) {
     for await (const reading of tally.watch(name, parameters, { everyMs: isList ? 6 * everyMs : everyMs })) {
+      reading.asOf ??= readings[name]?.asOf
       if (!isList) readings[name] = { ...reading, at: Date.now() }
       if (isList ? !reading.error : reading.isChanged) draw[name](reading.answer.data, reading.answer.meta)
       showStatus()
@@ -139,7 +140,6 @@ async function follow(tally, name, parameters) {
   }
 }
 
-/** Repeats until Tally answers. */
 async function openEvent(tally) {
   for await (const { answer, error } of tally.watch('listEvents', {}, { everyMs })) {
     if (error) showSetup(error.status ? error.message : `No connection: ${error.message}`)
@@ -152,7 +152,7 @@ async function show() {
   const tally = connect(settings)
   say(`Connecting to ${settings.url}`)
   await openEvent(tally)
-  const { id: eventId } = event
+  const eventId = event.id
   at('setup').hidden = true
   at('figures').hidden = false
   setInterval(showStatus, 1000)
