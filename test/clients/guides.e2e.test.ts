@@ -78,6 +78,14 @@ test.for(ofArea)('what the area shows for a key works as it is copied ($id)', as
   expect(code).toBe('until' in of ? null : 0)
 })
 
+test('the sketch of the area shows nothing of half an answer', async () => {
+  const { close, TALLY_URL } = await answering(...foreign, { status: 200, body: whole(8) })
+  const text = snippets(['analytics:read']).find(({ id }) => id === 'esp32')?.text ?? ''
+  const fast = text.replace(env.TALLY_URL ?? '', TALLY_URL).replace('delay(10000)', 'delay(1)')
+  const { stdout } = await runSnippet('esp32', 'cpp', fast, 'Sold: 8').finally(close)
+  expect(stdout).toMatch(/^(No answer \(\d+\)\n){7}Sold: 8\n/)
+})
+
 test('keys without figures are shown programs that print orders, or events', async () => {
   for (const [scope, prints] of [
     ['orders:read', '2026-09-05T19:31:07Z 27.5'],
@@ -147,7 +155,8 @@ test('the sketch shows that more came back than was sold, and nothing that is no
   const block = blocks.find(({ language }) => language === 'cpp')
   const interpret = interpreters.cpp
   if (block === undefined || interpret === undefined) throw new Error('no guide has a sketch')
-  const all = [{ status: 200, body: whole(-3) }, ...foreign, { status: 200, body: whole(-4) }]
+  const withoutDays = { status: 200, body: '{"data":[],"meta":{}}' }
+  const all = [withoutDays, { status: 200, body: whole(-3) }, ...foreign, { status: 200, body: whole(-4) }]
   const { close, TALLY_URL } = await answering(...all)
   const { program, args } = await interpret(
     block.text.replace('delay(waitMs)', 'delay(waitMs / 1000)'),
@@ -155,7 +164,7 @@ test('the sketch shows that more came back than was sold, and nothing that is no
   )
   const shown = { ...block, until: 'Sold: -4' }
   const { stdout } = await printedBy(program, args, shown, { TALLY_URL }).finally(close)
-  expect(stdout).toMatch(/^Sold: -3\n(No answer \(\d+\): .*\nSold: -3\n){7}Sold: -4\n/)
+  expect(stdout).toMatch(/^Sold: 0\nSold: -3\n(No answer \(\d+\): .*\nSold: -3\n){7}Sold: -4\n/)
 })
 
 /** A server in place of Tally: gives the answers one after the other, and then the last one again. */

@@ -120,7 +120,7 @@ void loop() {
   int status = http.GET();
   String body = status == 200 ? http.getString() : String();
   int at = body.indexOf("\\"quantitySold\\":");
-  if (at >= 0) Serial.printf("Sold: %ld\\n", body.substring(at + 15).toInt());
+  if (at >= 0 && body.endsWith("}}")) Serial.printf("Sold: %ld\\n", body.substring(at + 15).toInt());
   else Serial.printf("No answer (%d)\\n", status);
   http.end();
   delay(10000);
