@@ -11,12 +11,13 @@ export function useFolder(): string {
   return folder
 }
 
-/** Installs the package of a running service into an empty folder in `made`, and returns the path of that folder. */
+/** Installs the package of a running service as its README says, in a new folder in `made`; returns that folder. */
 export async function installClient(made: string, address: string | undefined): Promise<string> {
   const adopter = join(made, 'adopter')
   mkdirSync(adopter)
   writeFileSync(join(adopter, 'package.json'), '{ "type": "module", "private": true }')
   const quiet = ['--silent', '--no-audit', '--no-fund', `--cache=${join(made, 'cache')}`]
-  await run('npm', ['install', ...quiet, `${address}/docs/client.tgz`], { cwd: adopter })
+  await run('curl', ['--fail', '-sS', '-O', `${address}/docs/client.tgz`], { cwd: adopter })
+  await run('npm', ['install', ...quiet, './client.tgz'], { cwd: adopter })
   return adopter
 }
