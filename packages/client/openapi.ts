@@ -206,7 +206,7 @@ export interface components {
             eventId: string;
             /** @description The day that the data covers; null only when no day can be resolved */
             dayId?: number | null;
-            /** @description Everything received about this event up to this time is counted; null before the first record about it */
+            /** @description Everything received about this event up to this time is counted; null if that time is not known */
             asOf?: string | null;
             pagination?: components["schemas"]["Pagination"];
         };
@@ -259,7 +259,7 @@ export interface components {
             meta: components["schemas"]["EventMeta"];
         };
         EventMeta: components["schemas"]["Meta"] & {
-            /** @description Everything received about this event up to this time is counted; null before the first record about it */
+            /** @description Everything received about this event up to this time is counted; null if that time is not known */
             asOf: string | null;
         };
         KpisEnvelope: components["schemas"]["Envelope"] & {
@@ -280,7 +280,7 @@ export interface components {
         DayMeta: components["schemas"]["Meta"] & {
             /** @description The day that the data covers; null only when no day can be resolved */
             dayId: number | null;
-            /** @description Everything received about this event up to this time is counted; null before the first record about it */
+            /** @description Everything received about this event up to this time is counted; null if that time is not known */
             asOf: string | null;
         };
         SalesTrendEnvelope: components["schemas"]["Envelope"] & {
@@ -374,7 +374,7 @@ export interface components {
             note: string | null;
         };
         PageMeta: components["schemas"]["Meta"] & {
-            /** @description Everything received about this event up to this time is counted; null before the first record about it */
+            /** @description Everything received about this event up to this time is counted; null if that time is not known */
             asOf: string | null;
             pagination: components["schemas"]["Pagination"];
         };

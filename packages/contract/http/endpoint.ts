@@ -37,9 +37,7 @@ const common = {
 
 const asOf = utc
   .nullable()
-  .describe(
-    'Everything received about this event up to this time is counted; null before the first record about it',
-  )
+  .describe('Everything received about this event up to this time is counted; null if that time is not known')
 const dayId = z
   .int()
   .nullable()

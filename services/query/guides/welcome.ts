@@ -31,7 +31,7 @@ function prefersHtml(accept = ''): boolean {
 }
 
 function statusOf(ages: number[]): string {
-  if (ages.length === 0) return 'Nothing is counted yet.'
+  if (ages.length === 0) return 'The age of the figures is not known.'
   const seconds = Math.max(0, ...ages) / 1_000
   return seconds < 10
     ? `Everything sold up to ${seconds.toFixed(1)} s ago is counted.`

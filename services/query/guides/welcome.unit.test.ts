@@ -33,7 +33,7 @@ test.each([
 })
 
 test.each([
-  [[], 'Nothing is counted yet.'],
+  [[], 'The age of the figures is not known.'],
   [[200, 840], 'Everything sold up to 0.8 s ago is counted.'],
   [[-3], 'Everything sold up to 0.0 s ago is counted.'],
   [[200, 61_400], 'The figures are behind: some are those of 61 s ago.'],
