@@ -306,6 +306,7 @@ test('a key that does not work shows the form with the reason', async () => {
   const { page } = await visit({}, `#${new URLSearchParams({ url: query.address, key: 'tally_wrong' })}`)
   await reads(page, 'status', /Send the token of a valid API key/)
   expect(await page.locator('#setup').isVisible()).toBe(true)
+  expect(await page.locator('#figures').isVisible()).toBe(false)
 })
 
 test('a key that ends while the page is open shows the form, and nothing overwrites the reason', async () => {
