@@ -47,12 +47,12 @@ export async function switchAll(deps: SwitchDeps): Promise<number> {
 
 async function requireAll(deps: SwitchDeps, shards: number[]): Promise<void> {
   const missing = await withTries(() => findMissing(deps, shards))
-  refuseMissing(deps, missing)
-  if (missing.length > 0) deps.onRemoving(describeMissing(missing, deps.topics))
+  if (!deps.mayRemove) refuseMissing(deps, missing)
+  else if (missing.length > 0) deps.onRemoving(describeMissing(missing, deps.topics))
 }
 
-function refuseMissing({ mayRemove, topics }: SwitchDeps, missing: Missing[]): void {
-  if (missing.length > 0 && !mayRemove) throw new Error(refusal(missing, topics))
+function refuseMissing({ topics }: SwitchDeps, missing: Missing[]): void {
+  if (missing.length > 0) throw new Error(refusal(missing, topics))
 }
 
 /** A switch that had to wait too long, or met the projector in a circle of locks, is rolled back and tried again. */
