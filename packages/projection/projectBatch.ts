@@ -169,11 +169,14 @@ export async function projectPieces(
     done(batch, projected)
     return projected.next
   } catch (error) {
-    const [record] = batch.records
-    const isCut = batch.records.length > 1
-    if (record === undefined || !(isOfRecord(error) || (isCut && isTimeout(error)))) throw error
-    if (isTimeout(error)) deps.onTimeout?.(batch, error)
-    if (isCut) return projectCut(piecesAfter(error), deps, type, batch, done)
+    const [record, next] = batch.records
+    if (next !== undefined && isTimeout(error)) {
+      deps.onTimeout?.(batch, error)
+      return projectCut(piecesAfterTimeout, deps, type, batch, done)
+    }
+    if (record === undefined || !isOfRecord(error)) throw error
+    if (next !== undefined)
+      return projectCut(error instanceof TooMuchStoredError ? error.pieces : 2, deps, type, batch, done)
     const { topic, partition } = batch
     const projected = await projectBatch(deps, type, batch, internal)
     deps.onInternal?.({ topic, partition, offset: record.offset }, error)
@@ -194,11 +197,8 @@ async function projectCut(
   return next
 }
 
-/** Few levels after a timeout: each of them may take that long, and with Postgres stalled no size is small enough. */
-function piecesAfter(error: unknown): number {
-  if (error instanceof TooMuchStoredError) return error.pieces
-  return isTimeout(error) ? 16 : 2
-}
+/** Makes few levels: each of them may take as long, and with Postgres stalled no size is small enough. */
+const piecesAfterTimeout = 16
 
 /** The statement timeout: 10,000 refunds of stored orders of 1.8 MB reach 30 s each time, a few do not. */
 const isTimeout = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === '57014'
