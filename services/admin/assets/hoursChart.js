@@ -9,7 +9,8 @@ const roomy = 40
 /** What `orderCount` counts, if not the orders. */
 const unitOf = ({ unit = ['order', 'orders'] }) => unit
 
-const nameOf = ({ date, opened }, format) => format.weekday(date) + opened
+/** A day in few words; `opened` tells two of one date apart. */
+export const shortName = ({ date, opened }, format) => format.weekday(date) + opened
 
 const nothing = { orderCount: 0, revenue: 0 }
 const at = share => `${(share * 100).toFixed(2)}%`
@@ -100,7 +101,12 @@ function readout(day, format, column) {
       const orders = orderCount === 1 ? one : more
       const figures =
         column === undefined ? '' : ` ${format.money(revenue)}, ${format.whole(orderCount)} ${orders}`
-      return h('span', { class: 'of' }, h('i', { class: of }), h('span', {}, nameOf(day, format) + figures))
+      return h(
+        'span',
+        { class: 'of' },
+        h('i', { class: of }),
+        h('span', {}, shortName(day, format) + figures),
+      )
     })
   return column === undefined ? named : [h('strong', {}, hourName(column.hour)), ...named]
 }
@@ -112,12 +118,12 @@ export function hoursTable(day, format) {
   const head = counted[0].toUpperCase() + counted.slice(1)
   const hasBefore = before !== null && before.hours.length > 0
   const heads = ['Hour', head, 'Takings']
-  if (hasBefore) heads.push(...[head, 'Takings'].map(name => `${name}, ${nameOf(before, format)}`))
+  if (hasBefore) heads.push(...[head, 'Takings'].map(name => `${name}, ${shortName(before, format)}`))
   const listed = hasBefore ? [...hours, ...before.hours] : hours
   const cells = ({ orderCount, revenue }) =>
     [format.whole(orderCount), format.money(revenue)].map(text => h('td', { class: 'number' }, text))
   return [
-    h('caption', {}, `${head} and takings by hour${day.date === '' ? '' : `, ${nameOf(day, format)}`}`),
+    h('caption', {}, `${head} and takings by hour${day.date === '' ? '' : `, ${shortName(day, format)}`}`),
     h(
       'thead',
       {},

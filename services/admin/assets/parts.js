@@ -1,6 +1,6 @@
 import { compare } from './comparison.js'
 import { centsOf } from './evening.js'
-import { hoursChart, hoursTable } from './hoursChart.js'
+import { hoursChart, hoursTable, shortName } from './hoursChart.js'
 import { bar, bestSellers, itemCounts, named, nothing, returnedItems } from './items.js'
 import { h } from './tree.js'
 
@@ -56,7 +56,7 @@ function comparison(day, beat, format) {
   const compared = compare(day, clockMs)
   if (compared === undefined) return []
   const { cents, isAtThisTime, percent, sign } = compared
-  const then = format.weekday(day.before.date) + day.before.opened + (isAtThisTime ? ' at this time' : '')
+  const then = shortName(day.before, format) + (isAtThisTime ? ' at this time' : '')
   const sum = format.wholeMoney(cents / 100)
   if (percent === undefined) return [`${then}: ${sum}`]
   if (percent === 0) return [`As much as on ${then} (${sum})`]
