@@ -83,9 +83,7 @@ test('a rebuild from a topic that was created again reads it from the start, and
   const refused = await command(['rebuild', '--from-kafka'], tally.settings)
   expect(refused).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(
-      /the topics no longer hold 250 orders \(.*\.orders, partition 0\) that Postgres has/,
-    ),
+    stderr: expect.stringMatching(/the topics no longer hold 250 orders \(.*\.orders\) that Postgres has/),
   })
   expect(await kpis()).toEqual(kept)
   const removed = await command(['rebuild', '--from-kafka', '--yes'], tally.settings)

@@ -47,7 +47,7 @@ const pollIntervalMs = 100
 /** How long reading the last records may take while the live projector waits. */
 const tailMs = 20_000
 /** What a switch throws that is not possible yet: transient, as Postgres's own error of this SQLSTATE. */
-export const notYet = (message: string) => Object.assign(new Error(message), { code: '55000' })
+const notYet = (message: string) => Object.assign(new Error(message), { code: '55000' })
 const noDeadLetters = { send: async () => {}, committed: () => {} }
 
 /**
@@ -76,7 +76,6 @@ export async function follow(
   const consumer = await consumeBatches(kafka, {
     groupId,
     topics,
-    concurrency: 4,
     onBatch: batch =>
       applyBatch({ shadow, room }, positions, types.get(batch.topic) as RecordType, batch).catch(error => {
         failIfFatal(error)
@@ -168,10 +167,11 @@ type Positions = ReturnType<typeof createPositions>
 function createPositions(partitions: string[], stored: StoredOffset[]) {
   const targets = new Map<string, number>()
   const applied = new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset]))
-  const held = new Set<string>()
+  let isHeld = false
 
   const target = (key: string) => targets.get(key) ?? 0
-  const left = (key: string) => Math.max(0, target(key) - (applied.get(key) ?? 0))
+  /** Nothing of a partition that was added meanwhile. */
+  const left = (key: string) => Math.max(0, target(key) - (applied.get(key) ?? Number.POSITIVE_INFINITY))
   const behind = () => partitions.reduce((sum, key) => sum + left(key), 0)
 
   return {
@@ -186,14 +186,14 @@ function createPositions(partitions: string[], stored: StoredOffset[]) {
       applied.set(key, next)
     },
     follow(live: Map<string, number>): void {
-      for (const [key, offset] of live) if (!held.has(key)) targets.set(key, offset)
+      if (!isHeld) for (const [key, offset] of live) targets.set(key, offset)
     },
     hold(wanted: Map<string, number>): void {
-      for (const [key, offset] of wanted) {
-        held.add(key)
-        targets.set(key, offset)
-      }
+      isHeld = true
+      for (const [key, offset] of wanted) targets.set(key, offset)
     },
-    release: () => held.clear(),
+    release: () => {
+      isHeld = false
+    },
   }
 }

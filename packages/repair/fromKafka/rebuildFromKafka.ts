@@ -6,7 +6,7 @@ import { removeExtra } from '../rebuild/publishWhole.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { type Follower, follow } from './follow.ts'
 import { closeShadow, isSameLog, openShadow, openShadowPostgres } from './shadow.ts'
-import { switchAll } from './switchShards.ts'
+import { switchAll } from './switchAll.ts'
 
 export type FromKafkaOptions = {
   settings: Pick<Settings, 'topicPrefix' | 'databaseUrl' | 'kafkaGroupId'>
@@ -16,7 +16,7 @@ export type FromKafkaOptions = {
   onProgress?: (done: number, all: number) => void
   /** Whether records that the topics do not hold may be removed. */
   mayRemove?: boolean
-  /** Called once if some will be removed, with how many of which partitions. */
+  /** Called once if some were removed, with how many. */
   onRemoving?: (what: string) => void
 }
 
@@ -28,7 +28,7 @@ const near = 2_000
 
 /**
  * Rebuilds everything but the API keys from the topics while the service runs: in a schema of its own,
- * with the projector's own code, and when it has caught up switches shard by shard (docs/reference.md, Commands).
+ * with the projector's own code, and when it has caught up switches everything at once (docs/reference.md, Commands).
  * An interrupted run continues where it stopped. Throws before it switches anything if Postgres has records that
  * the topics do not hold, unless it `mayRemove` them.
  */
