@@ -17,13 +17,11 @@ import { agrees, correction, type Difference, type Recount, recount } from '../r
 import { countEvents, eventIds, organizationIds } from '../verify/known.ts'
 import { verifyEvent } from '../verify/verify.ts'
 import { publishOrganizationsWhole, publishWhole, removeExtra } from './publishWhole.ts'
-import { asOnlyRebuild, beginRun, finishRun, lockPartition, noteRevision, rememberEvent } from './run.ts'
+import { asOnlyRebuild, finishRun, lockPartition, newRun, noteRevision } from './run.ts'
 
 type RebuildOptions = {
   /** The names of the topics that events and organizations come through. */
   topics: { events: string; organizations: string }
-  /** Called once if an interrupted run is continued, with how many events it had done. */
-  onContinued?: (done: number) => void
   /** Called once if what an interrupted run from Kafka has read will be dropped. */
   onDropping?: () => void
   onProgress?: (done: number, all: number) => void
@@ -34,45 +32,27 @@ type Rebuilt = { events: number; repaired: number }
 
 /**
  * Rebuilds counters and documents from the stored orders and refunds while the service runs, event by event
- * by id (docs/reference.md, Commands). An interrupted run continues: events that it had done are compared again, and
- * rebuilt only if they differ now.
+ * by id (docs/reference.md, Commands).
  */
 export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebuilt> {
   return asOnlyRebuild(deps.db, async locked => {
-    const { topics, onContinued = () => {}, onProgress = () => {} } = options
+    const { topics, onProgress = () => {} } = options
     const writing: RebuildDeps = { ...deps, locked, eventsTopic: topics.events }
     await dropShadow(locked, options.onDropping)
-    const run = await beginRun(locked)
-    const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
-    if (run.continued) onContinued(all - left)
-
-    let done = 0
+    const run = await newRun(locked)
+    const all = await countEvents(locked)
     const result: Rebuilt = { events: 0, repaired: 0 }
-    onProgress(done, all)
-    for await (const eventId of eventIds(deps.db, null)) {
-      const wasDone = run.behind !== null && eventId <= run.behind
-      if (!wasDone || (await differs(deps, eventId))) {
-        if (await rebuildEvent(writing, eventId)) result.repaired += 1
-        result.events += 1
-      }
-      if (!wasDone) await rememberEvent(locked, run, eventId)
-      done += 1
-      onProgress(done, Math.max(all, done))
+    onProgress(0, all)
+    for await (const eventId of eventIds(deps.db)) {
+      if (await rebuildEvent(writing, eventId)) result.repaired += 1
+      result.events += 1
+      onProgress(result.events, Math.max(all, result.events))
     }
     await rebuildOrganizations(writing, topics.organizations)
     await removeExtra(deps)
-    await finishRun(locked, run.id)
+    await finishRun(locked, run)
     return result
   })
-}
-
-/** Whether counters or documents of this event differ from its orders and refunds. */
-async function differs(deps: RepairDeps, eventId: EventId): Promise<boolean> {
-  let found = false
-  await verifyEvent(deps, eventId, () => {
-    found = true
-  })
-  return found
 }
 
 /** `locked` is the connection that a rebuild writes through (run.ts); `eventsTopic` the name of the topic of events. */

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventId } from '@tally/contract'
 import { type Instant, isTransient, type Postgres, type Tx } from '@tally/platform'
 import { type Generated, sql } from 'kysely'
 
@@ -31,7 +30,7 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
     } catch (error) {
       if (!isTransient(error)) throw error
       const why = (error as Error).message
-      throw new Error(`${why}: run the same command again, it continues where it stopped`, { cause: error })
+      throw new Error(`${why}: run the same command again`, { cause: error })
     } finally {
       // The connection goes back to a pool that is about to close; a broken one has lost the lock already.
       await sql`select pg_advisory_unlock(${lockKey})`.execute(locked).catch(() => undefined)
@@ -39,30 +38,11 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
   })
 }
 
-/** A run of `tally rebuild`; `behind` is the last event that is done, or null at the beginning. */
-type Run = { id: number; behind: EventId | null; continued: boolean }
-
-/** Continues a run that was interrupted within a day; otherwise begins one. */
-export async function beginRun(db: Postgres): Promise<Run> {
-  const { rows } = await sql<{ id: number; behind: EventId | null }>`
-select rebuild_id as id, last_event_id as behind
-from rebuilds
-where finished_at is null and started_at > now() - interval '1 day'
-order by rebuild_id desc
-limit 1`.execute(db)
-  const [found] = rows
-  if (found !== undefined) return { ...found, continued: true }
-  return { id: await newRun(db), behind: null, continued: false }
-}
-
+/** Notes the start of a run, and returns its id. */
 export async function newRun(db: Postgres): Promise<number> {
   const { rows } = await sql<{ id: number }>`
 insert into rebuilds (started_at) values (now()) returning rebuild_id as id`.execute(db)
   return (rows[0] as { id: number }).id
-}
-
-export async function rememberEvent(db: Postgres, { id }: Run, eventId: EventId): Promise<void> {
-  await db.updateTable('rebuilds').set({ last_event_id: eventId }).where('rebuild_id', '=', id).execute()
 }
 
 export async function finishRun(db: Postgres, id: number): Promise<void> {
@@ -92,11 +72,10 @@ update shard_offsets set revision = greatest(revision, ${revision}::bigint)
 where topic = ${topic} and partition = ${partition}`.execute(tx)
 }
 
-/** A run of `tally rebuild`: events are rebuilt by id ascending, so an interrupted run continues after the last. */
-export type RebuildTable = {
+/** A run of `tally rebuild`. */
+type RebuildTable = {
   rebuild_id: Generated<number>
   started_at: Instant
-  last_event_id: string | null
   finished_at: Instant<null>
 }
 

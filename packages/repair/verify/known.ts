@@ -6,11 +6,14 @@ import { sql } from 'kysely'
 
 const idsAPage = 500
 
-/** Ids of all events after `after`, ascending; read page by page. */
-export async function* eventIds(db: Postgres, after: EventId | null): AsyncGenerator<EventId> {
-  for (let last: string | null = after; ; ) {
+/** Ids of all events, ascending; read page by page. */
+export async function* eventIds(db: Postgres): AsyncGenerator<EventId> {
+  for (let last: string | null = null; ; ) {
     const query = db.selectFrom('event_heads').select('event_id').orderBy('event_id').limit(idsAPage)
-    const rows = await (last === null ? query : query.where('event_id', '>', last)).execute()
+    const rows: { event_id: string }[] = await (last === null
+      ? query
+      : query.where('event_id', '>', last)
+    ).execute()
     for (const { event_id } of rows) yield event_id as EventId
     const end = rows.at(-1)
     if (end === undefined) return
@@ -18,11 +21,12 @@ export async function* eventIds(db: Postgres, after: EventId | null): AsyncGener
   }
 }
 
-/** How many events there are after `after`. */
-export async function countEvents(db: Postgres, after: EventId | null): Promise<number> {
-  const query = db.selectFrom('event_heads').select(eb => eb.fn.countAll<number>().as('count'))
-  const rows = await (after === null ? query : query.where('event_id', '>', after)).execute()
-  return rows[0]?.count ?? 0
+export async function countEvents(db: Postgres): Promise<number> {
+  const { count } = await db
+    .selectFrom('event_heads')
+    .select(eb => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 /** All organizations of which a record or an event has arrived. */

@@ -48,9 +48,9 @@ export async function verify(
   }
   const ends = { 'in-sync': 0, diverged: 0, 'timed-out': 0 } satisfies Record<Convergence, number>
   const timeoutsNow = () => (ends.diverged < 4 ? timeouts : shortTimeouts)
-  const all = await countEvents(deps.db, null)
+  const all = await countEvents(deps.db)
   onProgress(0, all)
-  for await (const eventId of eventIds(deps.db, null)) {
+  for await (const eventId of eventIds(deps.db)) {
     ends[await verifyEvent(deps, eventId, report, timeoutsNow())] += 1
     result.events += 1
     onProgress(result.events, Math.max(all, result.events))

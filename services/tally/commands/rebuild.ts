@@ -49,8 +49,6 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
   const { events, repaired } = await rebuildWith(settings, what, (deps, onProgress) =>
     rebuild(deps, {
       topics: topicNames(settings.topicPrefix),
-      onContinued: done =>
-        say(`continuing an interrupted run: ${counted(done, 'event')} already done, and only compared again`),
       onDropping: () => say('dropping what an interrupted --from-kafka has read'),
       onProgress,
     }),
