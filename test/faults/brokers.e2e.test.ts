@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inside, type KafkaConnection, topicNames } from '@tally/kafka'
+import { countBrokers, inside, type KafkaConnection, logEnds, topicNames } from '@tally/kafka'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
+import { connectForTest } from '@tally/testkit/servers/kafka'
 import { succeeds, until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Brokers, brokerSessionMs, startBrokers } from '../cluster/kafkaBrokers.ts'
@@ -196,3 +197,20 @@ test.each([
     expect(ends.map(({ high }) => high)).toEqual(['0'])
   },
 )
+
+test('a partition whose only replica is lost leaves the ends of the others known', {
+  timeout: 120_000,
+}, async () => {
+  const topic = 'one-replica'
+  const of = [0, 1, 2].map(partition => ({ topic, partition }))
+  const replicaAssignment = of.map(({ partition }) => ({ partition, replicas: [partition + 1] }))
+  const topics = [{ topic, numPartitions: -1, replicationFactor: -1, replicaAssignment }]
+  await inside(tally.kafka).admin.use(admin => admin.createTopics({ topics }))
+  const partitionsOf = async (kafka: KafkaConnection) =>
+    [...((await logEnds(kafka, of)).get(topic) ?? [])].length
+  await until('all have ends', async () => (await partitionsOf(tally.kafka)) === 3)
+  await brokers.nodes[2]?.kill('SIGKILL')
+  onTestFinished(() => brokers.nodes[2]?.start())
+  await until('Kafka has given up the broker', async () => (await countBrokers(tally.kafka)) === 2)
+  for (const kafka of [tally.kafka, connectForTest(brokers.urls)]) expect(await partitionsOf(kafka)).toBe(2)
+})

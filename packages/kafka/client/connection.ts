@@ -152,8 +152,7 @@ export type Cluster = {
   addTargetTopic(topic: string): Promise<void>
   addMultipleTargetTopics(topics: string[]): Promise<void>
   refreshMetadata(): Promise<void>
-  /** The same, unless it was read in the last 30 s. */
-  refreshMetadataIfNecessary(): Promise<void>
+  findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[]
   findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
   findBroker(of: { nodeId: string }): Promise<Broker>
   findControllerBroker(): Promise<Broker>

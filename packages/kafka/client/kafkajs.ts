@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { zstdCompressSync } from 'node:zlib'
 import { encodeRecord } from '../patches/encodeRecord.ts'
 import { groupMessages } from '../patches/groupMessages.ts'
+import { keepLeaderless } from '../patches/metadata.ts'
 import { patchReconnect } from '../patches/reconnect.ts'
 import { patchBrokerPool, patchRequestQueue, patchSilence } from '../patches/requestQueue.ts'
 
@@ -17,6 +18,7 @@ const require = createRequire(import.meta.url)
 function loadPatched(): typeof import('kafkajs') {
   replaceModule('protocol/recordBatch/record/v0/index.js', () => encodeRecord)
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
+  replaceModule('protocol/requests/metadata/v0/response.js', keepLeaderless)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
   patchReconnect(
     require('kafkajs/src/network/connection.js').prototype,
@@ -36,12 +38,12 @@ function loadPatched(): typeof import('kafkajs') {
   return kafkajs
 }
 
-function replaceModule(path: string, replacement: () => unknown): void {
+function replaceModule<Original>(path: string, replacement: (original: Original) => unknown): void {
   const name = `kafkajs/src/${path}`
   require(name)
   const module = require.cache[require.resolve(name)]
   if (!module) throw new Error(`kafkajs has no module ${path}: packages/kafka is written for kafkajs 2.2.4`)
-  module.exports = replacement()
+  module.exports = replacement(module.exports)
 }
 
 export const kafkajs = loadPatched()

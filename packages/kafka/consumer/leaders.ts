@@ -1,5 +1,4 @@
 import type { Cluster } from '../client/connection.ts'
-import { askTopicMetadata, type TopicMetadata } from '../topics/topicMetadata.ts'
 import { partitionKey, type TopicPartition } from '../types.ts'
 
 /** Instead of the id of a leader, if a partition has none now. */
@@ -7,15 +6,12 @@ export const noLeader = '-1'
 /** How soon to ask again while a partition has no leader. */
 const electionMs = 500
 
-/**
- * The leader of each partition of some topics, and how many partitions each topic has. kafkajs 2.2.4 drops the metadata
- * of all topics if one of their partitions has no leader.
- */
+/** The leader of each partition of some topics, and how many partitions each topic has. */
 export class Leaders {
   readonly #cluster: Cluster
   readonly #topics: string[]
   readonly #maxAgeMs: number
-  readonly #leaders = new Map<string, string>()
+  #leaders = new Map<string, string>()
   #counts = new Map<string, number>()
   #validUntilMs = 0
 
@@ -47,29 +43,22 @@ export class Leaders {
 
   /** Asks a broker how many partitions each topic has, and who leads them. Throws as `refresh`. */
   async read(): Promise<Map<string, number>> {
-    const topics = await this.#ask()
-    const ids = topics.flatMap(({ partitions }) => partitions.map(({ leader }) => String(leader)))
-    const { brokers } = this.#cluster.brokerPool
-    // A broker that is new, or has moved to another address.
-    if (ids.some(id => id !== noLeader && !(id in brokers))) await this.#cluster.refreshMetadata()
-    else await this.#cluster.refreshMetadataIfNecessary().catch(() => undefined)
-    for (const { topic, partitions } of topics)
-      for (const { partition, leader } of partitions)
-        this.#leaders.set(partitionKey({ topic, partition }), String(leader))
-    this.#counts = new Map(topics.map(({ topic, partitions }) => [topic, partitions.length]))
-    this.#validUntilMs = performance.now() + (ids.includes(noLeader) ? electionMs : this.#maxAgeMs)
+    await this.#cluster.refreshMetadata()
+    const found = this.#topics.map(topic => ({
+      topic,
+      partitions: this.#cluster.findTopicPartitionMetadata(topic),
+    }))
+    this.#counts = new Map(found.map(({ topic, partitions }) => [topic, partitions.length]))
+    this.#leaders = new Map(
+      found.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partitionId: partition, leader }) => [
+          partitionKey({ topic, partition }),
+          String(leader),
+        ]),
+      ),
+    )
+    const isElecting = [...this.#leaders.values()].includes(noLeader)
+    this.#validUntilMs = performance.now() + (isElecting ? electionMs : this.#maxAgeMs)
     return this.#counts
-  }
-
-  /** The metadata of all topics: one that a broker does not know yet must not count as without partitions. */
-  async #ask(): Promise<TopicMetadata[]> {
-    const { brokerPool } = this.#cluster
-    for (const isLast of [false, true]) {
-      const topics = await brokerPool.withBroker(({ broker }) => askTopicMetadata(broker, this.#topics))
-      if (topics?.length === this.#topics.length) return topics
-      // Throws why: the topic is missing, or may not be read.
-      if (!isLast) await this.#cluster.refreshMetadata()
-    }
-    throw new Error('brokers disagree about which topics there are')
   }
 }
