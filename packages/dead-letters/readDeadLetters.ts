@@ -4,6 +4,7 @@ import {
   readBack,
   readTopic,
   recordTopics,
+  type TopicNames,
   topicLogs,
   topicNames,
 } from '@tally/kafka'
@@ -83,34 +84,28 @@ export async function findDeadLetter(
     const entry = deadLetterOf(record, sources)
     return entry?.id === id ? entry : undefined
   }
-  const latestOf = async ([partition, log]: [number, { start: number; end: number }]) => {
-    const windows = readBack(kafka, { topic: names.deadLetters, partition }, log, ofId)
-    for await (const { kept } of windows) {
-      const found = kept.find(entry => entry !== undefined)
-      if (found !== undefined) return found
-    }
+  const deadLetters = { topic: names.deadLetters, partition: 0 }
+  for await (const { kept } of readBack(kafka, deadLetters, await logOf(kafka, names), ofId)) {
+    const found = kept.find(entry => entry !== undefined)
+    if (found !== undefined) return found
   }
-  const found = await Promise.all((await topicLogs(kafka, names.deadLetters)).map(latestOf))
-  return found
-    .filter(entry => entry !== undefined)
-    .toSorted((one, other) => other.atMs - one.atMs)
-    .at(0)
 }
 
-/** A dead letter without its value and headers, with its own place in the dead-letter topic. */
-type ListedDeadLetter = Omit<DeadLetter, 'value' | 'headers'> & { partition: number; offset: number }
+/** The log of the dead-letter topic: it has one partition. */
+async function logOf(kafka: KafkaConnection, names: TopicNames): Promise<{ start: number; end: number }> {
+  return (await topicLogs(kafka, names.deadLetters))[0]?.[1] ?? { start: 0, end: 0 }
+}
 
-/** Offsets by partition: everything before them is older. */
-type Place = Map<number, number>
+/** A dead letter without its value and headers, with its own offset in the dead-letter topic. */
+type ListedDeadLetter = Omit<DeadLetter, 'value' | 'headers'> & { offset: number }
 
 type Newest = {
   /** The newest first, each once. */
   entries: ListedDeadLetter[]
   /** Records in between that Tally did not write. */
   foreign: number
-  /** Where the read began, and where it ended; without entries in `until` the topic's start was reached. */
-  from: Place
-  until: Place
+  /** The offset where the read ended; undefined if it reached the topic's start. */
+  until: number | undefined
 }
 
 type Options = {
@@ -118,7 +113,7 @@ type Options = {
   limit: number
   /** Of `olderThan`: only what is older is read. */
   before?: string | undefined
-  /** Records that are read of a partition at most, if fewer than `limit` wait among them; a window more may be read. */
+  /** Records that are read at most, if fewer than `limit` wait among them; a window more may be read. */
   mostRead?: number
 }
 
@@ -133,70 +128,36 @@ export async function readNewest(
   { limit, before, mostRead = Number.POSITIVE_INFINITY }: Options,
 ): Promise<Newest> {
   const names = topicNames(topicPrefix)
-  const keep = keepListed(recordTopics(names))
-  const place = placeOf(before)
-  const newest = { foreign: 0, from: new Map(), until: new Map() } satisfies Partial<Newest>
-  const ofPartitions: ListedDeadLetter[][] = []
-  for (const [partition, { start, end }] of await topicLogs(kafka, names.deadLetters)) {
-    const log = { start, end: Math.min(end, place.get(partition) ?? end) }
-    const found = new Map<string, ListedDeadLetter>()
-    newest.from.set(partition, log.end)
-    const windows = readBack(kafka, { topic: names.deadLetters, partition }, log, keep)
-    for await (const { from, kept } of windows) {
-      const entries = kept.filter(entry => entry !== undefined)
-      newest.foreign += kept.length - entries.length
-      for (const entry of await waiting(db, entries)) {
-        const identity = identityOf(entry)
-        if (!found.has(identity)) found.set(identity, { ...entry, partition })
-      }
-      if (from > start && (found.size >= limit || log.end - from >= mostRead)) {
-        newest.until.set(partition, from)
-        break
-      }
+  const { start, end: last } = await logOf(kafka, names)
+  const end = Math.min(last, Number(before ?? last))
+  const found = new Map<string, ListedDeadLetter>()
+  let foreign = 0
+  const deadLetters = { topic: names.deadLetters, partition: 0 }
+  const windows = readBack(kafka, deadLetters, { start, end }, keepListed(recordTopics(names)))
+  for await (const { from, kept } of windows) {
+    const entries = kept.filter(entry => entry !== undefined)
+    foreign += kept.length - entries.length
+    for (const entry of await waiting(db, entries)) {
+      const identity = identityOf(entry)
+      if (!found.has(identity)) found.set(identity, entry)
     }
-    ofPartitions.push([...found.values()])
+    if (from > start && (found.size >= limit || end - from >= mostRead))
+      return { entries: [...found.values()], foreign, until: from }
   }
-  return { ...newest, entries: merge(ofPartitions) }
+  return { entries: [...found.values()], foreign, until: undefined }
 }
 
-/** Keeps the order within a partition, whatever its timestamps say: a cursor depends on it. */
-function merge(ofPartitions: ListedDeadLetter[][]): ListedDeadLetter[] {
-  const merged: ListedDeadLetter[] = []
-  const left = ofPartitions.map(entries => ({ entries, next: 0 }))
-  for (;;) {
-    const [first, ...others] = left.filter(({ entries, next }) => next < entries.length)
-    if (first === undefined) return merged
-    const timeOf = ({ entries, next }: typeof first) => entries[next]?.atMs ?? 0
-    const latest = others.reduce((one, other) => (timeOf(other) > timeOf(one) ? other : one), first)
-    merged.push(latest.entries[latest.next++] as ListedDeadLetter)
-  }
-}
-
-/**
- * The cursor for what is older than the first `shown` of these dead letters, or undefined if nothing is: the offsets to
- * read before, by partition.
- */
-export function olderThan({ entries, from, until }: Newest, shown: number): string | undefined {
-  const of = (partition: number, some: ListedDeadLetter[]) => some.filter(one => one.partition === partition)
-  const place = [...from].map(([partition, end]) => {
-    const isCut = of(partition, entries.slice(shown)).length > 0
-    const lastShown = of(partition, entries.slice(0, shown)).at(-1)
-    return `${partition}:${isCut ? (lastShown?.offset ?? end) : (until.get(partition) ?? 0)}`
-  })
-  return place.every(one => one.endsWith(':0')) ? undefined : place.join(',')
+/** The cursor for what is older than the first `shown` of these dead letters: an offset; undefined if nothing is. */
+export function olderThan({ entries, until }: Newest, shown: number): string | undefined {
+  const older = entries.length > shown ? entries[shown - 1]?.offset : until
+  return older?.toString()
 }
 
 /** Whether a text has the shape of a cursor of `olderThan`. */
-export const isCursor = (text: unknown): text is string =>
-  typeof text === 'string' && /^\d{1,5}:\d{1,15}(,\d{1,5}:\d{1,15}){0,99}$/.test(text)
-
-function placeOf(cursor: string | undefined): Place {
-  const pairs = cursor?.split(',').map(pair => pair.split(':').map(Number) as [number, number])
-  return new Map(pairs)
-}
+export const isCursor = (text: unknown): text is string => typeof text === 'string' && /^\d{1,15}$/.test(text)
 
 function keepListed(sources: ReadonlyMap<string, unknown>) {
-  return (record: KafkaRecord): Omit<ListedDeadLetter, 'partition'> | undefined => {
+  return (record: KafkaRecord): ListedDeadLetter | undefined => {
     const entry = deadLetterOf(record, sources)
     if (entry === undefined) return undefined
     const { value: _value, headers: _headers, key, ...listed } = entry

@@ -79,7 +79,7 @@ function deadLetter(topic: string, { source, partition, record, rejected }: Reje
     ...(leftOut && valueHeaders(leftOut)),
   }
   const acceptedMs = record.timestampMs
-  return { topic, key, value, headers: { ...headers, ...afterOwn(headers, ours) }, acceptedMs }
+  return { topic, partition: 0, key, value, headers: { ...headers, ...afterOwn(headers, ours) }, acceptedMs }
 }
 
 type At = TopicPartition & { offset: number }
@@ -131,5 +131,5 @@ export function skippedDeadLetter(
   of: At,
   why: { reason: 'gap' | 'recreated' | 'skipped'; message: string },
 ): OutgoingRecord {
-  return { topic: names.deadLetters, key: null, value: null, headers: headersOf(of, why) }
+  return { topic: names.deadLetters, partition: 0, key: null, value: null, headers: headersOf(of, why) }
 }

@@ -21,6 +21,7 @@ test('a bad record is a dead letter unchanged, those around it apply', async ({ 
   expect(harness.deadLetters).toEqual([
     {
       topic: 't.dead-letters',
+      partition: 0,
       key: Buffer.from(eventId),
       value: Buffer.from(JSON.stringify(bad)),
       headers: {

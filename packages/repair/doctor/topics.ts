@@ -34,9 +34,11 @@ function checkTopicsExist(deps: KafkaDeps): DoctorFinding {
   return ok(all.join(', '))
 }
 
-/** Whether events, orders and refunds are co-partitioned (docs/records.md, Topics). */
+/** Whether events, orders and refunds are co-partitioned, and dead letters have one (docs/records.md, Topics). */
 function checkPartitions(deps: KafkaDeps): DoctorFinding {
-  const { events, orders, refunds } = deps.names
+  const { events, orders, refunds, deadLetters } = deps.names
+  if ((deps.topics.get(deadLetters)?.partitions ?? 0) > 1)
+    return fail(`${deadLetters} has several, of which Tally lists the first`, 'create it again with one')
   const counts = [events, orders, refunds]
     .filter(topic => isThere(deps, topic))
     .map(topic => ({ topic, count: deps.topics.get(topic)?.partitions ?? 0 }))

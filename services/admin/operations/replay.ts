@@ -105,7 +105,7 @@ export async function readDeadLettersPage(
     byReason: new Map([...ofReasons].map(([reason, of]) => [reason, of.length])),
     shown: entries.slice(0, shownCount),
     isNewest: before === undefined,
-    isWhole: newest.until.size === 0,
+    isWhole: newest.until === undefined,
     older: olderThan(newest, shownCount),
   }
 }

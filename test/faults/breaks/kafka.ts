@@ -15,6 +15,13 @@ async function deny({ admin }: Installation, resourceType: number, resourceName:
   await admin(client => client.createAcls({ acl }))
 }
 
+async function addPartitions(of: Installation, which: keyof TopicNames): Promise<Environment> {
+  const { names, settings } = await of.otherTopics()
+  const topicPartitions = [{ topic: names[which], count: 3 }]
+  await of.admin(client => client.createPartitions({ topicPartitions }))
+  return settings
+}
+
 /** The topic's other settings are then those of the broker. */
 async function setTopic(
   of: Installation,
@@ -94,12 +101,12 @@ export const kafkaBreaks: Break[] = [
   {
     line: 'fail partitions',
     what: 'topics with different numbers of partitions',
-    make: async of => {
-      const { names, settings } = await of.otherTopics()
-      const topicPartitions = [{ topic: names.orders, count: 3 }]
-      await of.admin(client => client.createPartitions({ topicPartitions }))
-      return settings
-    },
+    make: of => addPartitions(of, 'orders'),
+  },
+  {
+    line: 'fail partitions',
+    what: 'dead letters in several partitions',
+    make: of => addPartitions(of, 'deadLetters'),
   },
   {
     line: 'fail retention',
