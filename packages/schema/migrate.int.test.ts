@@ -41,11 +41,12 @@ function migrateAtOnce(url: string): Promise<string[][]> {
   return Promise.all([1, 2, 3, 4].map(run))
 }
 
-/** A database with the migrations whose names come before this one. */
+/** A database with the migrations whose names come before this one, and one of 0.2.0 that the baseline contains. */
 async function databaseBefore(first: string) {
   const old = await freshDatabase({ migrated: false })
   const older = Object.entries(migrations).filter(([name]) => name < first)
-  const provider = { getMigrations: async () => Object.fromEntries(older) }
+  const inBaseline = { '0001-read-models': { up: async () => {} } }
+  const provider = { getMigrations: async () => ({ ...inBaseline, ...Object.fromEntries(older) }) }
   await new Migrator({ db: old.db, provider }).migrateToLatest()
   return old
 }

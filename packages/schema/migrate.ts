@@ -13,24 +13,7 @@ import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts
 import { grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
-/** Migrations that the baseline contains, by their names in 0.2.0, whose processes look for them when they start. */
-const inBaseline = [
-  '0001-read-models',
-  '0002-operations',
-  '0003-added-partitions',
-  '0004-order-slots',
-  '0005-administration',
-  '0006-item-blocks',
-  '0007-epochs',
-  '0008-time-buckets',
-  '0009-key-changes',
-  '0010-partition-logs',
-  '0011-scattered-heads',
-  '0012-accounts',
-  '0013-enrolment',
-  '0014-removed-events',
-  '0015-quiet-events',
-]
+/** Contains the migrations before it, which databases of 0.2.0 name as well. */
 const baselineName = '0016-column-statistics'
 const doesNothing: Migration = { up: async () => undefined }
 
@@ -39,7 +22,6 @@ const doesNothing: Migration = { up: async () => undefined }
  * are contract steps, and all others only expand (schemaSteps.ts).
  */
 export const migrations: Record<string, Migration> = {
-  ...Object.fromEntries(inBaseline.map(name => [name, doesNothing])),
   [baselineName]: baseline,
   '0017-refund-versions': refundVersions,
   '0020-event-sizes': eventSizes,
@@ -111,7 +93,7 @@ async function nextStep(db: Postgres, applied: string[], contracts: boolean): Pr
     throw new SchemaError(
       'the Postgres schema is of a version before 0.2.0: run `tally migrate` of 0.2.0 first',
     )
-  if (applied.some(name => !names.includes(name))) {
+  if (applied.some(name => name > baselineName && !names.includes(name))) {
     await checkSchema(db)
     return []
   }

@@ -27,10 +27,8 @@ test('an upgrade that skips a version is refused while processes may run', () =>
 })
 
 test('an upgrade from 0.2.0 to this version skips none', () => {
-  const known = Object.keys(migrations)
-  const released = known.slice(0, known.indexOf('0016-column-statistics') + 1)
-  expect(released).toHaveLength(16)
-  expect(planMigrations(known, released)).toContain('0017-refund-versions')
+  const released = ['0015-quiet-events', '0016-column-statistics']
+  expect(planMigrations(Object.keys(migrations), released)).toContain('0017-refund-versions')
 })
 
 test('an empty database gets all migrations at once', () => {
