@@ -52,8 +52,8 @@ type OpenTransaction = TopicPartition & {
 const describeProducers0 = { apiKey: 61, apiVersion: 0, apiName: 'DescribeProducers' }
 
 /**
- * The open transactions of these partitions, the ones that begin first come first. Empty if Kafka is older than 2.8.
- * Throws kafkajs's error if Kafka does not answer.
+ * The open transactions of these partitions, the ones that begin first come first. Throws kafkajs's error if Kafka does
+ * not answer.
  */
 async function openTransactions(
   connection: KafkaConnection,
@@ -80,7 +80,6 @@ async function describeProducers(
   broker: Broker,
   partitions: TopicPartition[],
 ): Promise<Omit<OpenTransaction, 'transactionalId'>[]> {
-  if (!knows(broker, describeProducers0)) return []
   const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([topic, of]) =>
     new Encoder()
       .writeUVarIntString(topic)
@@ -129,7 +128,6 @@ async function namesOf(cluster: Cluster): Promise<Map<string, string>> {
   const lists = await Promise.all(
     Object.keys(cluster.brokerPool.brokers).map(async nodeId => {
       const broker = await cluster.findBroker({ nodeId })
-      if (!knows(broker, listTransactions0)) return []
       // No filter of states and none of producers.
       const body = (to: Encoder) => to.writeUVarIntArray([]).writeUVarIntArray([]).writeUVarInt(0)
       return askFlexible(broker, listTransactions0, body, decodeTransactions)
@@ -151,6 +149,3 @@ function decodeTransactions(from: Decoder): [producerId: string, transactionalId
   })
   return all ?? []
 }
-
-const knows = (broker: Broker, { apiKey }: { apiKey: number }): boolean =>
-  broker.versions?.[apiKey] !== undefined
