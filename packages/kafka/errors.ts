@@ -1,5 +1,4 @@
 import { causesOf, FatalError } from '@tally/platform'
-import type { TopicPartition } from './types.ts'
 
 /** A required topic does not exist. */
 export class TopicMissingError extends FatalError {
@@ -13,17 +12,6 @@ export class TopicMissingError extends FatalError {
 /** Topics whose partition counts do not fit (docs/records.md, Topics). */
 export class PartitionCountError extends FatalError {
   override readonly name = 'PartitionCountError'
-}
-
-/** The log of a partition does not hold the offset to read from. */
-export class OffsetOutOfLogError extends FatalError {
-  override readonly name = 'OffsetOutOfLogError'
-  constructor({ topic, partition, wanted }: TopicPartition & { wanted: number }) {
-    super(
-      `${topic}-${partition} does not hold offset ${wanted}, which is to be read next: records were deleted before they ` +
-        'were read (retention?), or the topic was created again. See `tally offsets`.',
-    )
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 export { connectKafka, countBrokers, inside, type KafkaConnection } from './client/connection.ts'
 export { kafkajs } from './client/kafkajs.ts'
 export { consumeBatches } from './consumer/consumer.ts'
-export { LogChangedError, OffsetOutOfLogError, TopicMissingError, UndecodableBatchError } from './errors.ts'
+export { LogChangedError, TopicMissingError, UndecodableBatchError } from './errors.ts'
 export { groupState, type Right, type TopicState, topicStates } from './inspect/states.ts'
 export { type HeldBack, heldBack } from './inspect/transactions.ts'
 export { type JudgedLog, judgeLogs, skipHint } from './log/judgeLogs.ts'

@@ -4,7 +4,6 @@ import {
   type Consumer,
   consumeBatches,
   cutAt,
-  OffsetOutOfLogError,
   partitionKey,
   type RecordBatch,
   recordTopics,
@@ -82,7 +81,13 @@ export async function follow(
         throw error
       }),
     onAssigned: assignment => readStarts(shadow, assignment),
-    onOutOfLog: of => failure.reject(new OffsetOutOfLogError(of)),
+    onOutOfLog: ({ topic, partition, wanted }) =>
+      failure.reject(
+        new Error(
+          `${topic}-${partition} does not hold offset ${wanted}, which is to be read next: records were deleted before they ` +
+            'were read (retention?), or the topic was created again. See `tally offsets`.',
+        ),
+      ),
     onCrash: failure.reject,
   })
 
