@@ -1,3 +1,4 @@
+export { fingerprintOf } from './batches/records.ts'
 export { connectKafka, countBrokers, inside, type KafkaConnection } from './client/connection.ts'
 export { kafkajs } from './client/kafkajs.ts'
 export { consumeBatches } from './consumer/consumer.ts'
@@ -6,7 +7,7 @@ export { groupState, type Right, type TopicState, topicStates } from './inspect/
 export { type HeldBack, heldBack } from './inspect/transactions.ts'
 export { type JudgedLog, judgeLogs, skipHint } from './log/judgeLogs.ts'
 export { cutAt, endOffsets, logEnds } from './log/logEnds.ts'
-export { fingerprintOf, readBack, readRecordAt, readTopic, topicLogs } from './log/readLog.ts'
+export { readBack, readRecordAt, readTopic, topicLogs } from './log/readLog.ts'
 export { openProducer, partitionOf } from './producer/producer.ts'
 export { recordTopics, type TopicNames, topicNames } from './topics/names.ts'
 export {

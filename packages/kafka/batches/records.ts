@@ -239,3 +239,20 @@ async function streaming(): Promise<() => void> {
     else next()
   }
 }
+
+/** SHA-256 over a record's offset, timestamp, key and value; a record of another log has a different one. */
+export function fingerprintOf({
+  offset,
+  timestampMs,
+  key,
+  value,
+  leftOut,
+}: Pick<KafkaRecord, 'offset' | 'timestampMs' | 'key' | 'value' | 'leftOut'>): Buffer {
+  const hash = createHash('sha256')
+  const leftOutHash = leftOut?.sha256 ?? ''
+  hash.update(`${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1} ${leftOutHash}\n`)
+  if (key !== null) hash.update(key)
+  if (value !== null) hash.update(value)
+  hash.update(leftOutHash)
+  return hash.digest()
+}

@@ -1,8 +1,9 @@
 import { deleteBefore, logOf } from '@tally/testkit/servers/kafka'
 import { expect, test } from 'vitest'
+import { fingerprintOf } from '../batches/records.ts'
 import { judgeLogs, type LogPosition } from './judgeLogs.ts'
 import { logEnds } from './logEnds.ts'
-import { fingerprintOf, readRecordAt } from './readLog.ts'
+import { readRecordAt } from './readLog.ts'
 
 /** A log of ten records from which `deleted` were deleted, and what a position in it is judged to be. */
 async function given({ deleted = 0 } = {}) {

@@ -1,7 +1,8 @@
+import { fingerprintOf } from '../batches/records.ts'
 import type { KafkaConnection } from '../client/connection.ts'
 import { type LogIdentity, partitionKey } from '../types.ts'
 import { logEnds } from './logEnds.ts'
-import { fingerprintOf, readRecordAt } from './readLog.ts'
+import { readRecordAt } from './readLog.ts'
 
 /** Where a partition is read next, and what is known about the log that this offset belongs to. */
 export type LogPosition = {

@@ -9,9 +9,10 @@ import {
   texts,
 } from '@tally/testkit/servers/kafka'
 import { expect, test } from 'vitest'
+import { fingerprintOf } from '../batches/records.ts'
 import { inside } from '../client/connection.ts'
 import { endOffsets, logEnds } from './logEnds.ts'
-import { fingerprintOf, readRecordAt } from './readLog.ts'
+import { readRecordAt } from './readLog.ts'
 
 const identity = { topicId: expect.stringMatching(/^[0-9a-f]{32}$/), leaderEpoch: expect.any(Number) }
 test('the start and the end of the named partitions, and of no other', async () => {

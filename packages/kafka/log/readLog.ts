@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFatal } from '@tally/platform'
 import { FetchedBatch, isFirstReport } from '../batches/fetchedBatch.ts'
@@ -160,24 +159,6 @@ export async function readRecordAt(
   }
   return undefined
 }
-
-/** SHA-256 over a record's offset, timestamp, key and value; a record of another log has a different one. */
-export function fingerprintOf({
-  offset,
-  timestampMs,
-  key,
-  value,
-  leftOut,
-}: Pick<KafkaRecord, 'offset' | 'timestampMs' | 'key' | 'value' | 'leftOut'>): Buffer {
-  const hash = createHash('sha256')
-  hash.update(`${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1} ${hashOf(leftOut)}\n`)
-  if (key !== null) hash.update(key)
-  if (value !== null) hash.update(value)
-  hash.update(hashOf(leftOut))
-  return hash.digest()
-}
-
-const hashOf = (leftOut: KafkaRecord['leftOut']): string => leftOut?.sha256 ?? ''
 
 /**
  * The parts (see readParts) of one fetch from `from` on; of none if `fetch` returns undefined, because the log no
