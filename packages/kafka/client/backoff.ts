@@ -15,7 +15,7 @@ export async function sleepUntil(ms: number, signal: AbortSignal): Promise<void>
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Waits until a promise settles, `timeoutMs` at most; rejects if it does. Aborting a `sleep` would make an error. */
+/** Waits until a promise settles, `timeoutMs` at most; rejects as the promise. Aborting a `sleep` makes an error. */
 export async function settled(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, timeoutMs)

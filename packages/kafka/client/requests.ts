@@ -76,10 +76,10 @@ async function leadersOf(
 
 function groupByLeader(cluster: Cluster, partitions: TopicPartition[]): Map<string, TopicPartition[]> {
   const leaders = new Map<string, TopicPartition[]>()
-  for (const of of partitions) {
-    for (const nodeId of Object.keys(cluster.findLeaderForPartitions(of.topic, [of.partition]))) {
+  for (const place of partitions) {
+    for (const nodeId of Object.keys(cluster.findLeaderForPartitions(place.topic, [place.partition]))) {
       const mine = leaders.get(nodeId) ?? []
-      mine.push(of)
+      mine.push(place)
       leaders.set(nodeId, mine)
     }
   }

@@ -49,7 +49,7 @@ export type FetchDeps = {
 
 /** One broker: when it last gave a small answer, and since when it has failed. */
 type Node = { id: string; smallAtMs: number; failingSinceMs: number | undefined }
-type Asked = Wanted & { state: PartitionState }
+type FetchTarget = Wanted & { state: PartitionState }
 
 /**
  * Fetches the assigned partitions from their leaders, each broker in a loop of its own: it hands over the batches of an
@@ -67,9 +67,10 @@ export class FetchLoops {
   /** Begins a loop for each broker that leads an assigned partition; a loop ends when its broker leads none. */
   begin(): void {
     const ids = new Set<string>()
-    for (const of of this.#deps.memory.partitions.values()) {
-      const id = this.#leaderOf(of)
-      if (id === noLeader) refusePartition(of, new Error(`${of.topic}-${of.partition} has no leader`))
+    for (const state of this.#deps.memory.partitions.values()) {
+      const id = this.#leaderOf(state)
+      if (id === noLeader)
+        refusePartition(state, new Error(`${state.topic}-${state.partition} has no leader`))
       else if (id !== undefined) ids.add(id)
     }
     for (const id of ids) {
@@ -87,13 +88,14 @@ export class FetchLoops {
     await Promise.all(this.#running.values())
   }
 
-  #leaderOf(of: PartitionState): string | undefined {
-    return this.#deps.leaders.of(of)
+  #leaderOf(state: PartitionState): string | undefined {
+    return this.#deps.leaders.of(state)
   }
 
   async #run(node: Node): Promise<void> {
     const { memory, leaders, end, closing } = this.#deps
-    const leads = (): boolean => [...memory.partitions.values()].some(of => this.#leaderOf(of) === node.id)
+    const leads = (): boolean =>
+      [...memory.partitions.values()].some(state => this.#leaderOf(state) === node.id)
     while (!closing.aborted && leads()) {
       try {
         await this.#fetchOnce(node)
@@ -125,7 +127,7 @@ export class FetchLoops {
     }
   }
 
-  #wantedOf(node: Node): Asked[] {
+  #wantedOf(node: Node): FetchTarget[] {
     const { options, tuning, memory } = this.#deps
     // While the group rebalances, what is fetched would be dropped.
     if (!memory.joined) return []
@@ -143,15 +145,15 @@ export class FetchLoops {
   }
 
   /** Hands over what was answered, and waits a little until it is begun. */
-  async #take(node: Node, asked: Asked[], answered: Answered[]): Promise<void> {
+  async #take(node: Node, asked: FetchTarget[], answered: Answered[]): Promise<void> {
     const { memory, hand } = this.#deps
     let bytes = 0
     const handed: Promise<void>[] = []
     for (const answer of answered) {
       const { topic, partition, messages } = answer
-      const of = asked.find(one => one.topic === topic && one.partition === partition)
-      if (of === undefined) continue
-      const { state, offset } = of
+      const target = asked.find(one => one.topic === topic && one.partition === partition)
+      if (target === undefined) continue
+      const { state, offset } = target
       state.isFetching = false
       bytes += messages.length
       const isMine = memory.joined && memory.partitions.get(partitionKey(answer)) === state

@@ -34,11 +34,11 @@ export async function logEnds(
     ])
     // After the ends, so that the ends belong to the log named here: a leader knows a topic's id before it has its log.
     const ids = await identities(broker, nodeId, mine)
-    for (const of of mine) {
-      const [start, end] = [earliest, latest].map(offsets => offsets.get(partitionKey(of)))
-      const identity = ids.get(partitionKey(of))
+    for (const place of mine) {
+      const [start, end] = [earliest, latest].map(offsets => offsets.get(partitionKey(place)))
+      const identity = ids.get(partitionKey(place))
       if (start === undefined || end === undefined || identity === undefined) continue
-      logs.get(of.topic)?.set(of.partition, { start: Math.min(start, end), end, ...identity })
+      logs.get(place.topic)?.set(place.partition, { start: Math.min(start, end), end, ...identity })
     }
   })
   return logs

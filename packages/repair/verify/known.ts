@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/platform'
-import type { ReadModelRedis, RedisKeys } from '@tally/publication'
+import type { ReadModel } from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { sql } from 'kysely'
 
@@ -42,7 +42,7 @@ type Kinds = { event: EventId; organization: OrganizationId }
 
 /** Ids that have a hash in Redis and no row in Postgres, page by page; Redis, which gets them last, is read first. */
 export async function* unknownInRedis<Kind extends keyof Kinds>(
-  { db, redis, keys }: { db: Postgres; redis: ReadModelRedis; keys: RedisKeys },
+  { db, redis, keys }: ReadModel,
   kind: Kind,
 ): AsyncGenerator<Kinds[Kind][]> {
   // Every such key ends with the id in braces.
