@@ -12,7 +12,7 @@ import {
   texts,
 } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { inside } from '../client/connection.ts'
 
 test('a group that has committed nothing reads from the first record', async () => {
@@ -22,6 +22,14 @@ test('a group that has committed nothing reads from the first record', async () 
   expect(batches[0]).toMatchObject({ topic, partition: 0, from: 0, lastStableOffset: 2 })
   expect(consumer.state()).toMatchObject({ joined: true, assignment: new Map([[topic, [0]]]) })
   expect(consumer.state().lastError).toBeUndefined()
+})
+
+test('partitions are read as soon as they are assigned, before leaders are asked for again', async () => {
+  const { connection, topic } = await logOf(['a'])
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { records } = await readForTest(connection, { topics: [topic] })
+  await until('it is read', () => records.length === 1)
 })
 
 test('what a reader can read ends before an open transaction', async () => {

@@ -41,6 +41,7 @@ export class Session {
   readonly #loops: FetchLoops
   readonly #queues
   readonly #process: ProcessDeps
+  readonly #refreshes
   readonly #timers
   readonly #closing = new AbortController()
   readonly #end = Promise.withResolvers<Error | undefined>()
@@ -78,16 +79,17 @@ export class Session {
       end: error => this.end(error),
       closing: this.#closing.signal,
     })
+    this.#refreshes = openInterval(
+      lookAgainMs,
+      () => this.#refresh(),
+      error => this.#notRefreshed(error),
+    )
     this.#timers = [
+      this.#refreshes,
       openInterval(
         tuning.heartbeatIntervalMs,
         () => this.#heartbeat(),
         error => this.end(error as Error),
-      ),
-      openInterval(
-        lookAgainMs,
-        () => this.#refresh(),
-        error => this.#notRefreshed(error),
       ),
     ]
     this.#running = this.#run().catch(error => this.end(error))
@@ -138,6 +140,7 @@ export class Session {
       this.#leaders.expire()
       const generation = beginGeneration({ options: this.#options, memory, logger: this.#logger }, joined)
       this.#generation = generation
+      void this.#refreshes.run()
       await aborted(AbortSignal.any([generation.over.signal, signal]))
     }
   }
