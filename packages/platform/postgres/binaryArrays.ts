@@ -49,12 +49,11 @@ export function booleans(values: (boolean | null)[]): Buffer {
   return fixed(oids.boolean, 1, values, (bytes, value, at) => bytes.writeUInt8(value ? 1 : 0, at))
 }
 
-/** An array of uuid, from texts of 8-4-4-4-12 hex digits. */
+/** An array of uuid, from texts of 8-4-4-4-12 hex digits. Neighbours are often the same. */
 export function uuids(values: string[]): Buffer {
-  const known = new Map<string, Buffer>()
+  let [last, sixteen] = ['', Buffer.alloc(0)]
   return fixed(oids.uuid, 16, values, (bytes, value, at) => {
-    const sixteen = known.get(value) ?? Buffer.from(value.replaceAll('-', ''), 'hex')
-    known.set(value, sixteen)
+    if (value !== last) [last, sixteen] = [value, Buffer.from(value.replaceAll('-', ''), 'hex')]
     sixteen.copy(bytes, at)
   })
 }
