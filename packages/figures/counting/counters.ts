@@ -5,7 +5,13 @@ import { daily } from '../models/kpis.ts'
 import { orderBuckets } from '../models/orderBuckets.ts'
 import { payments } from '../models/payments.ts'
 import { byStatus, type Counter, type OwnKey, type Row, Rows, type RowsIn } from './counter.ts'
-import { getOrInsertComputed, type OrderFacts } from './facts.ts'
+import {
+  changesStatusAlone,
+  factsOf,
+  getOrInsertComputed,
+  type KnownOrder,
+  type OrderFacts,
+} from './facts.ts'
 
 /** Every counter, in the order in which a batch writes them. */
 export const counters = { daily, hourly, items, payments, orderBuckets }
@@ -34,11 +40,13 @@ export type CounterChanges = Map<number, Map<number, AreaChanges>>
 /** One order's facts, added (+1) or subtracted (-1). An update subtracts the old facts and adds the new ones. */
 export type FactChange = { sign: 1 | -1; facts: OrderFacts }
 
-/** The change from what was known of an order to what is known now; either may be absent. */
-export function difference(before: OrderFacts | undefined, after: OrderFacts | undefined): FactChange[] {
+/** The change from what was known of an order to what is known now. */
+export function difference(before: KnownOrder, after: KnownOrder): FactChange[] {
+  const isOnlyStatus = changesStatusAlone(before, after)
+  const [old, now] = [factsOf(before, isOnlyStatus), factsOf(after, isOnlyStatus)]
   const changes: FactChange[] = []
-  if (before !== undefined) changes.push({ sign: -1, facts: before })
-  if (after !== undefined) changes.push({ sign: 1, facts: after })
+  if (old !== undefined) changes.push({ sign: -1, facts: old })
+  if (now !== undefined) changes.push({ sign: 1, facts: now })
   return changes
 }
 

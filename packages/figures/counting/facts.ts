@@ -19,8 +19,9 @@ export type CountedOrder = {
   orderDateTime: EpochMs
   paymentMethod: string
   totalAmount: Cents
-  items: { menuItemId: MenuItemId; quantity: number; unitPrice: Cents }[]
+  items: CountedLine[]
 }
+type CountedLine = { menuItemId: MenuItemId; quantity: number; unitPrice: Cents }
 
 /**
  * The sums of an order's refunds: `amount` of all, `lines` per menu item, ascending, of those since refunds are tracked
@@ -58,6 +59,7 @@ export type OrderFacts = {
   bucket: EpochMs
   orderBucket: number
   status: OrderStatus
+  /** Whether more than the status counts. */
   confirmed: boolean
   paymentMethod: string
   /** Before refunds, where `salesCents` is net of them. */
@@ -95,9 +97,9 @@ function atMostSold(sold: number, refunded: number): number {
  * The facts that an order states at its winning version with all of its refunds; undefined while only refunds have
  * arrived. Everything, including refunds, counts for the order's own day, area and time bucket.
  */
-export function factsOf({ order, refunds }: KnownOrder): OrderFacts | undefined {
+export function factsOf({ order, refunds }: KnownOrder, isOnlyStatus = false): OrderFacts | undefined {
   if (order === undefined) return undefined
-  const confirmed = isConfirmed(order.status)
+  const confirmed = !isOnlyStatus && isConfirmed(order.status)
   const items = confirmed ? itemFacts(order, refunds) : []
   return {
     dayId: order.dayId,
@@ -113,6 +115,26 @@ export function factsOf({ order, refunds }: KnownOrder): OrderFacts | undefined 
     items,
   }
 }
+
+/** Whether an order stays confirmed and changes nothing else that counts, as most changes do. */
+export function changesStatusAlone(before: KnownOrder, after: KnownOrder): boolean {
+  const [one, other] = [before.order, after.order]
+  if (one === undefined || other === undefined || before.refunds !== after.refunds) return false
+  return (
+    isConfirmed(one.status) &&
+    isConfirmed(other.status) &&
+    one.dayId === other.dayId &&
+    one.areaId === other.areaId &&
+    one.orderDateTime === other.orderDateTime &&
+    one.paymentMethod === other.paymentMethod &&
+    one.totalAmount === other.totalAmount &&
+    one.items.length === other.items.length &&
+    one.items.every((line, index) => isSameLine(line, other.items[index] as CountedLine))
+  )
+}
+
+const isSameLine = (one: CountedLine, other: CountedLine): boolean =>
+  one.menuItemId === other.menuItemId && one.quantity === other.quantity && one.unitPrice === other.unitPrice
 
 function itemFacts(order: CountedOrder, refunds: RefundSums): ItemFacts[] {
   const items = new Map<MenuItemId, ItemFacts>()

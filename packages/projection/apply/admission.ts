@@ -6,11 +6,11 @@ import {
   type CounterKey,
   type CounterScope,
   difference,
-  factsOf,
   hasCounters,
   itemsPerBlock,
   type LockedEvent,
   noRefunds,
+  unknownOrder,
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
 import { type EventRoom, scopeName } from './room.ts'
@@ -122,7 +122,7 @@ function scopeOf({ kind, eventId, dayId }: CounterKey): CounterScope {
 /** What an order is counted under, each once: refunds of it are counted under nothing else. */
 function countersOfOrder(order: Order): CounterKey[] {
   const days: CounterChanges = new Map()
-  addChanges(days, difference(undefined, factsOf({ order, refunds: noRefunds })))
+  addChanges(days, difference(unknownOrder, { order, refunds: noRefunds }))
   return countersOf(order.eventId, days)
 }
 

@@ -1,4 +1,4 @@
-import { hourIn } from '@tally/figures'
+import { addChanges, type CounterChanges, counterNames, difference, hourIn, noRefunds } from '@tally/figures'
 import { anOrder, burgers } from '@tally/testkit/records/decoded'
 import { bar, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
@@ -40,6 +40,24 @@ test.each(['PreOrder', 'Pending', 'Cancelled'] as const)('%s counts for the list
     [`41/1/${status}`]: 1,
     [`41/1/${itsBucket}/${status}`]: 1,
   })
+})
+
+const allTouched = [counterNames, counterNames.slice(0, -1)]
+test.each([
+  ['its status', { status: 'Completed' }, [['daily', 'orderBuckets'], ['daily']]],
+  ['its payment method', { paymentMethod: 'Card' }, allTouched],
+  ['a quantity', { items: [burgers(1)] }, allTouched],
+  ['a price', { items: [{ ...burgers(2), unitPrice: 9 }] }, allTouched],
+  ['an item', { items: [{ ...burgers(2), menuItemId: chips }] }, allTouched],
+])('a version of a paid order that changes %s touches only the counters of that', (_, changed, touched) => {
+  const change = difference(
+    { order: anOrder(), refunds: noRefunds },
+    { order: anOrder({ version: 2, ...changed }), refunds: noRefunds },
+  )
+  const days: CounterChanges = new Map()
+  addChanges(days, change)
+  const areas = [...(days.get(41)?.values() ?? [])]
+  expect(areas.map(rows => counterNames.filter(name => rows[name].size > 0))).toEqual(touched)
 })
 
 test('an equal or lower version changes nothing, whenever it arrives', () => {

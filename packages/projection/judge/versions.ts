@@ -11,7 +11,6 @@ import {
   changeRefunds,
   difference,
   type FactChange,
-  factsOf,
   type KnownOrder,
   linesByItem,
   type RefundChange,
@@ -95,7 +94,7 @@ export function applyOrder<Counted extends CountedOrder>(
 ): Exclude<Outcome<KnownOrder<Counted>>, { outcome: 'parked' }> {
   if (!isNewer(known.order, order)) return { outcome: 'duplicate' }
   const next = { order, refunds: known.refunds }
-  return { outcome: 'applied', next, changes: difference(factsOf(known), factsOf(next)) }
+  return { outcome: 'applied', next, changes: difference(known, next) }
 }
 
 /**
@@ -128,7 +127,7 @@ export function applyRefundsToOrder<Counted extends CountedOrder>(
 ): Extract<Outcome<KnownOrder<Counted>>, { outcome: 'applied' | 'parked' }> {
   const next = { order: known.order, refunds: changeRefunds(known.refunds, changes) }
   if (next.order === undefined) return { outcome: 'parked', next, waitsFor: 'order' }
-  return { outcome: 'applied', next, changes: difference(factsOf(known), factsOf(next)) }
+  return { outcome: 'applied', next, changes: difference(known, next) }
 }
 
 /**

@@ -14,23 +14,33 @@ const signedQuantity = fc.constantFrom(-3, -2, -1, 1, 2, 3, 4, 5)
 /** As tills write them: the same but for case or a space, and none. */
 const paymentMethod = fc.constantFrom('Cash', 'Card', 'card', 'Card ', '')
 const orderIds = ['A-1', 'A-2', 'A-3', 'B-1'] as const
-const orderId = fc.constantFrom(...orderIds)
 
-const order = fc
-  .record({
-    orderId,
-    version: fc.integer({ min: 1, max: 4 }),
-    status: fc.constantFrom(...orderStatuses),
-    areaId: fc.integer({ min: 1, max: 2 }),
-    dayId: fc.integer({ min: 41, max: 42 }),
-    orderDateTime: timestamp,
-    paymentMethod,
-    totalAmount: signedEuros,
-    items: fc.array(fc.record({ menuItemId: item, quantity: signedQuantity, unitPrice: signedEuros }), {
-      maxLength: 4,
-    }),
-  })
-  .map((fields): GoodRecord => ({ order: anOrder(fields) }))
+const fields = {
+  status: fc.constantFrom(...orderStatuses),
+  areaId: fc.integer({ min: 1, max: 2 }),
+  dayId: fc.integer({ min: 41, max: 42 }),
+  orderDateTime: timestamp,
+  paymentMethod,
+  totalAmount: signedEuros,
+  items: fc.array(fc.record({ menuItemId: item, quantity: signedQuantity, unitPrice: signedEuros }), {
+    maxLength: 4,
+  }),
+}
+const names = Object.keys(fields) as (keyof typeof fields)[]
+
+/** The versions of an order: each after the first changes its status, one other field, or neither. */
+const versionsOf = (orderId: string) =>
+  fc
+    .tuple(
+      fc.record(fields),
+      fc.array(fc.tuple(fc.record(fields), fc.constantFrom(...names)), { maxLength: 3 }),
+    )
+    .map(([first, changes]): GoodRecord[] => {
+      const all = [first]
+      for (const [other, name] of changes)
+        all.push({ ...(all.at(-1) ?? first), status: other.status, [name]: other[name] })
+      return all.map((version, index) => ({ order: anOrder({ ...version, orderId, version: index + 1 }) }))
+    })
 
 /** A refund of a fee less, of more than was sold, or taken back by a version without money and lines. */
 const refund = fc
@@ -44,21 +54,25 @@ const refund = fc
       { maxLength: 3 },
     ),
   })
-  .map(({ number, ...fields }): GoodRecord => {
+  .map(({ number, ...fields }) => {
     // A refund keeps its order, whatever its version.
     const ofOrder = orderIds[number % orderIds.length]
     return { refund: aRefund({ ...fields, refundId: `R-${number}`, orderId: ofOrder }) }
   })
-
-const claim = (record: GoodRecord) =>
-  'order' in record
-    ? `${record.order.orderId} ${record.order.version}`
-    : `${record.refund.refundId} ${record.refund.version}`
 
 /**
  * Records of one event; a refund may come before its order. No two different records of one id have the same version,
  * because then their order in the partition would decide.
  */
 export const recordSet = fc
-  .array(fc.oneof({ weight: 3, arbitrary: order }, { weight: 2, arbitrary: refund }), { maxLength: 30 })
-  .map(records => [...new Map(records.map(record => [claim(record), record])).values()])
+  .tuple(
+    fc.uniqueArray(refund, {
+      maxLength: 15,
+      selector: ({ refund }) => `${refund.refundId} ${refund.version}`,
+    }),
+    ...orderIds.map(versionsOf),
+  )
+  .chain(([refunds, ...orders]) => {
+    const records = [...refunds, ...orders.flat()]
+    return fc.shuffledSubarray(records, { minLength: records.length })
+  })
