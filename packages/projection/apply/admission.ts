@@ -5,6 +5,7 @@ import {
   type CounterChanges,
   type CounterKey,
   type CounterScope,
+  counterNames,
   difference,
   hasCounters,
   itemsPerBlock,
@@ -26,63 +27,102 @@ type Admission = {
 type Changes = ReadonlyMap<EventId, CounterChanges>
 
 /**
- * Admits all orders of an event if what the winners of the batch change in it has room. Otherwise they are admitted one
- * after the other in the order of the batch: what they make takes room, what is there does not. Room that an order
- * takes which loses to a later version is not given back.
+ * Admits all orders of an event if what the winners of the batch change in it has room, once the counters are deleted
+ * in which no order counts. Otherwise they are admitted one after the other in the order of the batch: what they create
+ * takes room, what exists does not. Room that an order takes which loses to a later version is not given back.
  */
 export async function createAdmission(
   tx: Tx,
-  batch: { room: EventRoom; locked: ReadonlyMap<EventId, LockedEvent>; changes: Changes; orders: Order[] },
+  batch: {
+    room: EventRoom
+    locked: ReadonlyMap<EventId, LockedEvent>
+    changes: Changes
+    orders: () => Order[]
+  },
 ): Promise<Admission> {
   const { room, changes } = batch
-  const near = await room.take(tx, batch.locked, changes)
+  const near = await room.reserve(tx, batch.locked, changes)
   if (near.size === 0) return { admit: undefined, store: (_, write) => write() }
 
   const touched = (all: Changes) =>
     [...all].flatMap(([id, days]) => (near.has(id) ? countersOf(id, days) : []))
   // Of versions that lose, too.
-  const ofOrders = batch.orders.filter(({ eventId }) => near.has(eventId)).flatMap(countersOfOrder)
+  const ofOrders = batch
+    .orders()
+    .filter(({ eventId }) => near.has(eventId))
+    .flatMap(countersOfOrder)
   const keys = new Map([...touched(changes), ...ofOrders].map(key => [counterKeyName(key), key]))
-  const isStored = await hasCounters(tx, [...keys.values()])
-  const stored = new Set([...keys.keys()].filter((_, index) => isStored[index]))
-  const there = new Set(stored)
-  const isMade = (key: CounterKey) => !there.has(counterKeyName(key))
-  const left = await room.exact(tx, [...keys.values()].filter(isMade).map(scopeOf))
-
-  const lacking = (made: CounterKey[]): CounterScope['of'] | undefined => {
-    const needs = Map.groupBy(made, key => scopeName(scopeOf(key)))
-    for (const [name, [key, ...others]] of needs)
-      if ((left.get(name) as number) < 1 + others.length) return scopeOf(key as CounterKey).of
-    return undefined
+  const load = async () => {
+    const isStored = await hasCounters(tx, [...keys.values()])
+    const stored = new Set([...keys.keys()].filter((_, index) => isStored[index]))
+    const missing = [...keys].filter(([name]) => !stored.has(name)).map(([, key]) => scopeOf(key))
+    return { stored, counters: new NearCounters(stored, await room.remaining(tx, missing)) }
   }
-  const isFull = (eventId: EventId) =>
-    lacking(countersOf(eventId, changes.get(eventId) as CounterChanges).filter(isMade)) !== undefined
-  const full = new Set([...near].filter(isFull))
+  let { stored, counters } = await load()
+  const isFull = (id: EventId) =>
+    counters.lacking(countersOf(id, changes.get(id) as CounterChanges)) !== undefined
+  let full = [...near].filter(isFull)
+  if (await room.free(tx, full)) {
+    ;({ stored, counters } = await load())
+    full = full.filter(isFull)
+  }
 
   const admit: Admit = order => {
-    if (!full.has(order.eventId)) return undefined
-    const made = countersOfOrder(order).filter(isMade)
-    const of = lacking(made)
+    if (!full.includes(order.eventId)) return undefined
+    const keys = countersOfOrder(order)
+    const of = counters.lacking(keys)
     if (of !== undefined) return tooMany(of, room.limits[of])
-    for (const key of made) {
-      const name = scopeName(scopeOf(key))
-      left.set(name, (left.get(name) as number) - 1)
-      there.add(counterKeyName(key))
-    }
+    counters.create(keys)
     return undefined
   }
   return {
-    admit: full.size === 0 ? undefined : admit,
+    admit: full.length === 0 ? undefined : admit,
     async store(stores, write) {
       const result = await write()
       const counters = touched(stores)
       const areThere = counters.length === 0 ? [] : await hasCounters(tx, counters)
       for (const [index, key] of counters.entries())
-        room.use(scopeOf(key), Number(areThere[index]) - Number(stored.has(counterKeyName(key))))
+        room.consume(scopeOf(key), Number(areThere[index]) - Number(stored.has(counterKeyName(key))))
+      for (const [id, days] of stores) if (takesAway(days)) room.mayFree(id)
       return result
     },
   }
 }
+
+/** The counters of events near a limit: the names of those that exist, and the room for others by `scopeName`. */
+class NearCounters {
+  readonly #existing: Set<string>
+  readonly #remaining: Map<string, number>
+
+  constructor(stored: ReadonlySet<string>, remaining: Map<string, number>) {
+    this.#existing = new Set(stored)
+    this.#remaining = remaining
+  }
+
+  /** The limit that leaves no room for those of these counters that do not exist; undefined if there is room. */
+  lacking(keys: CounterKey[]): CounterScope['of'] | undefined {
+    const missing = keys.filter(key => !this.#existing.has(counterKeyName(key))).map(scopeOf)
+    for (const [name, needed] of Map.groupBy(missing, scopeName))
+      if ((this.#remaining.get(name) as number) < needed.length) return needed[0]?.of
+    return undefined
+  }
+
+  create(keys: CounterKey[]): void {
+    for (const key of keys) {
+      if (this.#existing.has(counterKeyName(key))) continue
+      const name = scopeName(scopeOf(key))
+      this.#remaining.set(name, (this.#remaining.get(name) as number) - 1)
+      this.#existing.add(counterKeyName(key))
+    }
+  }
+}
+
+/** Whether changes take something away from a counter, in which no order may count any more. */
+const takesAway = (days: CounterChanges): boolean =>
+  [...days.values()]
+    .flatMap(areas => [...areas.values()])
+    .flatMap(area => counterNames.flatMap(name => [...area[name].values()]))
+    .some(row => Object.values(row).some(amount => amount < 0))
 
 const limitNames = {
   rows: 'combinations of day, area, menu items and payment methods',

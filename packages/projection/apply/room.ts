@@ -4,6 +4,7 @@ import {
   type CounterChanges,
   type CounterScope,
   countCounters,
+  deleteEmptied,
   type LockedEvent,
   noAreaChanges,
 } from '@tally/figures'
@@ -25,9 +26,10 @@ const mostCounts = 100_000
 
 /**
  * What a process has counted of an event, as of this revision: whoever writes counters stamps another one. The rooms
- * are by scope: exact if the event is near a limit, otherwise at most what is left.
+ * are by scope: exact if the event is near a limit, otherwise at most what is left. `isFreed`: it has no counters in
+ * which no order counts.
  */
-type Known = { revision: number; rooms: Map<string, number>; isNear: boolean }
+type Known = { revision: number; rooms: Map<string, number>; isNear: boolean; isFreed: boolean }
 
 /**
  * The room that events have left below their limits, as far as this process has counted it; memory never changes what
@@ -48,15 +50,18 @@ export class EventRoom {
   }
 
   /**
-   * Takes room for the counters that a batch changes of locked events. Returns the events that are near a limit: their
-   * room is exact (`exact`), and nothing of it is taken yet.
+   * Reserves room for the counters that a batch changes of locked events. Returns the events that are near a limit:
+   * their room is exact (`remaining`), and nothing of it is reserved yet.
    */
-  async take(
+  async reserve(
     tx: Tx,
     locked: ReadonlyMap<EventId, LockedEvent>,
     changes: ReadonlyMap<EventId, CounterChanges>,
   ): Promise<Set<EventId>> {
-    if (this.counts > this.most) this.forget()
+    if (this.counts > this.most) {
+      this.events.clear()
+      this.counts = 0
+    }
     for (const eventId of changes.keys()) this.keep(eventId, locked.get(eventId)?.revision ?? 0)
     const isNear = (eventId: EventId) => this.events.get(eventId)?.isNear ?? true
     const far = [...changes].filter(([eventId]) => !isNear(eventId))
@@ -72,12 +77,12 @@ export class EventRoom {
       )
       for (const { scope } of lacking()) this.approach(scope.eventId)
     }
-    for (const { scope, count } of needs) if (!isNear(scope.eventId)) this.use(scope, count)
+    for (const { scope, count } of needs) if (!isNear(scope.eventId)) this.consume(scope, count)
     return new Set([...changes.keys()].filter(isNear))
   }
 
   /** The exact room of scopes of events that are near a limit, by their names; below zero if they have too much. */
-  async exact(tx: Tx, scopes: CounterScope[]): Promise<Map<string, number>> {
+  async remaining(tx: Tx, scopes: CounterScope[]): Promise<Map<string, number>> {
     const rooms = new Map<string, number>()
     const lacking = new Map<string, CounterScope>()
     for (const scope of scopes) {
@@ -89,8 +94,29 @@ export class EventRoom {
     return new Map([...rooms, ...(await this.count(tx, [...lacking.values()]))])
   }
 
+  /**
+   * Deletes the counters of locked events near a limit in which no order counts, if there may be any: as after `tally
+   * rebuild`. Returns whether counters may have been deleted.
+   */
+  async free(tx: Tx, eventIds: EventId[]): Promise<boolean> {
+    const mayFree = eventIds.filter(id => this.events.get(id)?.isFreed !== true)
+    for (const eventId of mayFree) {
+      await deleteEmptied(tx, eventId)
+      const known = this.events.get(eventId)
+      known?.rooms.clear()
+      if (known !== undefined) known.isFreed = true
+    }
+    return mayFree.length > 0
+  }
+
+  /** Notes that no order may count any more in some counters of an event. */
+  mayFree(eventId: EventId): void {
+    const known = this.events.get(eventId)
+    if (known !== undefined) known.isFreed = false
+  }
+
   /** Takes room that is remembered. */
-  use(scope: CounterScope, count: number): void {
+  consume(scope: CounterScope, count: number): void {
     const left = this.left(scope)
     if (left !== undefined) this.events.get(scope.eventId)?.rooms.set(scopeName(scope), left - count)
   }
@@ -101,6 +127,11 @@ export class EventRoom {
       const known = this.events.get(eventId)
       if (known?.revision === before) known.revision = revision ?? before
     }
+  }
+
+  /** Forgets the events of orders whose transaction failed: what it deleted is there again. */
+  forget(orders: { value: { eventId: EventId } }[]): void {
+    for (const { value } of orders) this.events.delete(value.eventId)
   }
 
   private left(scope: CounterScope): number | undefined {
@@ -114,7 +145,7 @@ export class EventRoom {
 
   private keep(eventId: EventId, revision: number): void {
     if (this.events.get(eventId)?.revision !== revision)
-      this.events.set(eventId, { revision, rooms: new Map(), isNear: false })
+      this.events.set(eventId, { revision, rooms: new Map(), isNear: false, isFreed: false })
   }
 
   private approach(eventId: EventId): void {
@@ -122,11 +153,6 @@ export class EventRoom {
     if (known === undefined || known.isNear) return
     known.isNear = true
     known.rooms.clear()
-  }
-
-  private forget(): void {
-    this.events.clear()
-    this.counts = 0
   }
 
   /** Counts the room of these scopes, and returns it by their names. */
