@@ -18,7 +18,6 @@ export * from './orders/scan.ts'
 export {
   type OrderParts,
   type OrderRefunds,
-  type OrderTable,
   storeNewOrders,
   storeOrders,
   storeRefundSums,

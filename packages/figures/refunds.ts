@@ -1,24 +1,7 @@
 import type { EventId, Refund, RefundId } from '@tally/contract'
 import { bigints, jsons, type Tx, texts, uuids } from '@tally/platform'
-import { type ColumnType, sql } from 'kysely'
+import { sql } from 'kysely'
 import { readWithin, type Write, withinBound } from './tables/statement.ts'
-
-declare module '@tally/platform/database' {
-  interface Database {
-    refunds: RefundTable
-  }
-}
-
-/** Every refund at its winning version: detects repeats, and is what a rebuild counts again. */
-type RefundTable = {
-  event_id: string
-  refund_id: string
-  version: ColumnType<number, number | undefined, number>
-  order_id: string
-  refunded_at: number
-  amount_cents: number
-  lines: string
-}
 
 type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`

@@ -1,3 +1,3 @@
 export * from './logs.ts'
 export * from './offsets.ts'
-export type { OffsetTable, PartitionLogTable, StallState, WatermarkTable } from './table.ts'
+export type { StallState } from './table.ts'

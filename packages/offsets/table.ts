@@ -4,11 +4,12 @@ declare module '@tally/platform/database' {
   interface Database {
     shard_offsets: OffsetTable
     shard_watermarks: WatermarkTable
+    partition_logs: PartitionLogTable
   }
 }
 
 /** How far one topic partition is applied: the fence of exactly-once (docs/architecture.md, invariant 2). */
-export type OffsetTable = {
+type OffsetTable = {
   topic: string
   partition: number
   /** The offset of the first record that is not applied. */
@@ -26,7 +27,7 @@ export type OffsetTable = {
 }
 
 /** Up to when a partition is counted and published; not in shard_offsets, whose rows batches lock. null: unknown. */
-export type WatermarkTable = {
+type WatermarkTable = {
   topic: string
   partition: number
   /** The watermark of answers: everything that Kafka had about this partition's events up to this time is applied. */
@@ -40,17 +41,11 @@ export type WatermarkTable = {
 /** Epoch milliseconds when read, an RFC 3339 text when written. */
 type Watermark = ColumnType<number | null, string | null, string | null>
 
-declare module '@tally/platform/database' {
-  interface Database {
-    partition_logs: PartitionLogTable
-  }
-}
-
 /** Why a partition is stalled (docs/reliability.md, Kafka). */
 export type StallState = 'gap' | 'recreated' | 'undecodable'
 
 /** Which log a partition is read from, and whether it is stalled. */
-export type PartitionLogTable = {
+type PartitionLogTable = {
   topic: string
   partition: number
   /** Kafka's id of the topic that the stored offset belongs to; null: not known yet. */

@@ -1,5 +1,6 @@
 import { runTally } from '@tally/testkit/processes/process'
 import type { Tally } from '@tally/testkit/processes/tally'
+import { sql } from 'kysely'
 import { expect } from 'vitest'
 
 /** An organization of the feed and its event. */
@@ -11,13 +12,11 @@ export async function countEvening(tally: Tally, orders: number): Promise<Evenin
   const { code, stderr } = await runTally(feed, tally.settings)
   expect({ code, stderr }).toMatchObject({ code: 0 })
   await tally.settle()
-  const { event_id, organization_id, day_id } = await tally.database.db
-    .selectFrom('orders as order')
-    .innerJoin('events as event', 'event.event_id', 'order.event_id')
-    .select(['order.event_id', 'event.organization_id', 'order.day_id'])
-    .select(of => of.fn.countAll().as('count'))
-    .groupBy(['order.event_id', 'event.organization_id', 'order.day_id'])
-    .orderBy('count', 'desc')
-    .executeTakeFirstOrThrow()
-  return { eventId: event_id, organizationId: organization_id, dayId: Number(day_id) }
+  const { rows } = await sql<Evening>`
+select event_id as "eventId", organization_id as "organizationId", day_id as "dayId"
+from orders join events using (event_id)
+group by event_id, organization_id, day_id
+order by count(*) desc
+limit 1`.execute(tally.database.db)
+  return rows[0] as Evening
 }

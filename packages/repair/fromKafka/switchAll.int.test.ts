@@ -5,7 +5,7 @@ import { ensureOffsets } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { testRedis } from '@tally/testkit/servers/redis'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openShadow, shadowSchema } from './shadow.ts'
 import { switchAll } from './switchAll.ts'
@@ -117,8 +117,8 @@ values ${closed}, (${second}, ${organizationId}, 1, 'UTC', '{}')`.execute(db)
   await sql`
 insert into ${shadow('events')} (event_id, organization_id, version, time_zone, document)
 values (${first}, ${organizationId}, 1, 'UTC', '"open"')`.execute(db)
-  const orders = () =>
-    db.selectFrom('orders').select(['order_id', 'version', 'total_cents']).orderBy('order_id').execute()
+  const rowsOf = async (query: RawBuilder<unknown>) => (await query.execute(db)).rows
+  const orders = () => rowsOf(sql`select order_id, version, total_cents from orders order by order_id`)
   const events = () => db.selectFrom('events').select(['event_id', 'version']).orderBy('version').execute()
   const organizations = () => db.selectFrom('organizations').select('version').orderBy('version').execute()
   const all = async () => [await orders(), await events(), await organizations()]
@@ -143,7 +143,7 @@ values (${first}, ${organizationId}, 1, 'UTC', '"open"')`.execute(db)
     { order_id: 'last version lost', version: 2, total_cents: 50 },
     { order_id: 'lost, but not its refund', version: 0, total_cents: 0 },
   ])
-  expect(await db.selectFrom('refunds').select(['refund_id', 'version']).execute()).toEqual([
+  expect(await rowsOf(sql`select refund_id, version from refunds`)).toEqual([
     { refund_id: 'taken back', version: 1 },
   ])
 })
