@@ -1,8 +1,7 @@
 import type { EventId, OrderStatus } from '@tally/contract'
 import { hourly } from '../models/hours.ts'
 import { items } from '../models/items.ts'
-import { daily } from '../models/kpis.ts'
-import { orderBuckets } from '../models/orderBuckets.ts'
+import { daily, orderBuckets } from '../models/kpis.ts'
 import { payments } from '../models/payments.ts'
 import { byStatus, type Counter, type OwnKey, type Row, Rows, type RowsIn } from './counter.ts'
 import {
