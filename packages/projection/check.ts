@@ -5,7 +5,6 @@ import {
   isObject,
   jsonOf,
   type Order,
-  type OrderId,
   type Organization,
   type RecordType,
   type Refund,
@@ -47,18 +46,18 @@ export type Counts = { records: number; rejected: number; misplaced: number }
 /**
  * Opens a check of records by the judgement of the projector, without storing anything. `check` returns what is wrong
  * with a batch, in the order of its records, with all wrong fields of each; `partitions` is how many the topic has, if
- * the records' partition is to be judged too. It remembers what was said of each entity (`createKept`), which decides a
+ * the records' partition is to be judged too. It remembers what was said of each entity (`createMemory`), which decides a
  * `conflict` and a `contradiction`.
  */
 export function createCheck() {
   const counts: Counts = { records: 0, rejected: 0, misplaced: 0 }
-  const kept = createKept()
+  const memory = createMemory()
 
   const check = (type: RecordType, batch: RecordBatch, partitions?: number): RecordFinding[] => {
     const { partition, records } = batch
     const { good, rejected } = judgeBatch(type, batch, {})
     const reasons = new Map(
-      [...rejected, ...kept.judge(type, good)].map(({ offset, rejected }) => [offset, rejected]),
+      [...rejected, ...memory.judge(type, good)].map(({ offset, rejected }) => [offset, rejected]),
     )
     const findings: RecordFinding[] = []
     for (const record of records) {
@@ -66,7 +65,7 @@ export function createCheck() {
       const reason = reasons.get(record.offset)
       if (reason !== undefined) {
         counts.rejected += 1
-        findings.push(...explained(type, reason, record).map(found => ({ ...at, ...found })))
+        findings.push(...findingsOf(type, reason, record).map(found => ({ ...at, ...found })))
       } else if (partitions !== undefined && isMisplaced(record, partition, partitions)) {
         counts.misplaced += 1
         findings.push({ ...at, ...misplaced, ...wrongPartitioner() })
@@ -91,7 +90,7 @@ const isMisplaced = ({ key }: KafkaRecord, partition: number, partitions: number
 const mostFields = 100
 
 /** What is wrong with a rejected record: one finding, or one for each field that breaks its schema. */
-function explained(type: RecordType, { reason, message }: RejectedAt['rejected'], record: KafkaRecord) {
+function findingsOf(type: RecordType, { reason, message }: RejectedAt['rejected'], record: KafkaRecord) {
   const mistake = mistakeBehind(type, reason, record)
   const issues = reason === 'schema' ? schemaIssues(type, record.value, mostFields) : []
   // Behind an envelope every field is missing: that says nothing.
@@ -106,20 +105,16 @@ function explained(type: RecordType, { reason, message }: RejectedAt['rejected']
 
 const fieldOf: Partial<Record<RejectionReason, string>> = { 'key-mismatch': 'key' }
 
-/**
- * What is remembered of an entity: its winning version with a digest of what that said, and the organization of an
- * event or the order of a refund. About 200 bytes, whatever the size of the record.
- */
-type Kept = { version: number; digest: string; owner: string }
+/** What of a record decides about later ones; its type may lack an owner. About 200 bytes, whatever its size. */
+type Remembered = { version: number; organizationId: string; orderId: string; digest: string }
 
 type Outcome = { outcome: 'applied' | 'duplicate' } | Rejected
 
 /** How records of one type are judged by those before them, as the projector does (packages/projection/apply). */
 type Judge<Value> = {
   id: (value: Value) => string
-  owner?: (value: Value) => string
   content: (value: Value) => Content
-  apply: (kept: Kept | undefined, value: Value, differsIn: DiffersIn) => Outcome
+  apply: (known: Remembered | undefined, value: Value, differsIn: DiffersIn) => Outcome
 }
 
 const judges: { [Type in RecordType]: Judge<never> } = {
@@ -127,35 +122,23 @@ const judges: { [Type in RecordType]: Judge<never> } = {
     id: ({ organizationId }: Organization) => organizationId,
     content: organizationContent,
     apply: applyOrganization,
-  } satisfies Judge<Organization>,
-  events: {
-    id: ({ eventId }: Event) => eventId,
-    owner: ({ organizationId }: Event) => organizationId,
-    content: eventContent,
-    apply: (kept, event, differsIn) =>
-      applyEvent(
-        kept && { ...kept, organizationId: kept.owner as Event['organizationId'] },
-        event,
-        differsIn,
-      ),
-  } satisfies Judge<Event>,
+  },
+  events: { id: ({ eventId }: Event) => eventId, content: eventContent, apply: applyEvent },
   orders: {
     id: ({ eventId, orderId }: Order) => `${eventId}${orderId}`,
     content: orderContent,
     apply: applyVersion,
-  } satisfies Judge<Order>,
+  },
   refunds: {
     id: ({ eventId, refundId }: Refund) => `${eventId}${refundId}`,
-    owner: ({ orderId }: Refund) => orderId,
     content: refundContent,
-    apply: (kept, refund, differsIn) =>
-      applyRefund(kept && { ...kept, orderId: kept.owner as OrderId }, refund, differsIn),
-  } satisfies Judge<Refund>,
+    apply: applyRefund,
+  },
 }
 
 /** Opens the memory of a check: `judge` rejects what conflicts with or contradicts records that it judged before. */
-function createKept() {
-  const known: Record<RecordType, Map<string, Kept>> = {
+function createMemory() {
+  const remembered: Record<RecordType, Map<string, Remembered>> = {
     organizations: new Map(),
     events: new Map(),
     orders: new Map(),
@@ -163,16 +146,17 @@ function createKept() {
   }
 
   const judge = (type: RecordType, records: Placed<unknown>[]): RejectedAt[] => {
-    const { id, owner, content, apply } = judges[type] as Judge<{ version: number }>
+    const { id, content, apply } = judges[type] as Judge<Omit<Remembered, 'digest'>>
     const rejected: RejectedAt[] = []
-    for (const { offset, value } of records as Placed<{ version: number }>[]) {
+    for (const { offset, value } of records as Placed<Remembered>[]) {
       const key = id(value)
-      const kept = known[type].get(key)
+      const known = remembered[type].get(key)
       const digest = digestOf(content(value))
-      const outcome = apply(kept, value, () => (kept?.digest === digest ? undefined : 'version'))
+      const outcome = apply(known, value, () => (known?.digest === digest ? undefined : 'version'))
       if (outcome.outcome === 'rejected') rejected.push({ offset, rejected: outcome })
+      const { version, organizationId, orderId } = value
       if (outcome.outcome === 'applied')
-        known[type].set(key, { version: value.version, digest, owner: owner?.(value) ?? '' })
+        remembered[type].set(key, { version, organizationId, orderId, digest })
     }
     return rejected
   }

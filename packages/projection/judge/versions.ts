@@ -69,23 +69,31 @@ export function judgeRepeat(
 export const applyOrganization = applyVersion<Organization>
 
 /**
- * As `applyVersion`; a record that names another organization than the first one applied is rejected, whatever its
- * version (docs/records.md, Event).
+ * `applyVersion` for records whose `owner` never changes: one that names another owner than the first one applied is
+ * rejected with `conflict`, whatever its version.
  */
-export function applyEvent(
-  known: Pick<Event, 'version' | 'organizationId'> | undefined,
-  record: Event,
-  differsIn: DiffersIn,
-): Replacement<Event> {
-  if (known !== undefined && record.organizationId !== known.organizationId) {
-    return {
-      outcome: 'rejected',
-      reason: 'conflict',
-      message: 'organizationId: an event never changes organization, and this one belongs to another',
-    }
-  }
-  return applyVersion(known, record, differsIn)
-}
+const ownedBy =
+  <Owner extends string>(owner: Owner, conflict: string) =>
+  <Value extends { version: number } & Record<Owner, string>>(
+    known: ({ version: number } & Record<Owner, string>) | undefined,
+    record: Value,
+    differsIn: DiffersIn,
+  ): Replacement<Value> =>
+    known !== undefined && record[owner] !== known[owner]
+      ? { outcome: 'rejected', reason: 'conflict', message: `${owner}: ${conflict}` }
+      : applyVersion(known, record, differsIn)
+
+/** docs/records.md, Event. */
+export const applyEvent = ownedBy(
+  'organizationId',
+  'an event never changes organization, and this one belongs to another',
+)
+
+/** docs/records.md, Refund. */
+export const applyRefund = ownedBy(
+  'orderId',
+  'a refund never changes its order, and this one belongs to another',
+)
 
 /** Applies one version of an order; in whatever order they arrive, `isNewer` decides. */
 export function applyOrder<Counted extends CountedOrder>(
@@ -95,25 +103,6 @@ export function applyOrder<Counted extends CountedOrder>(
   if (!isNewer(known.order, order)) return { outcome: 'duplicate' }
   const next = { order, refunds: known.refunds }
   return { outcome: 'applied', next, changes: difference(known, next) }
-}
-
-/**
- * As `applyVersion`; a record that names another order than the first one applied is rejected, whatever its version
- * (docs/records.md, Refund).
- */
-export function applyRefund(
-  known: Pick<Refund, 'version' | 'orderId'> | undefined,
-  record: Refund,
-  differsIn: DiffersIn,
-): Replacement<Refund> {
-  if (known !== undefined && record.orderId !== known.orderId) {
-    return {
-      outcome: 'rejected',
-      reason: 'conflict',
-      message: 'orderId: a refund never changes its order, and this one belongs to another',
-    }
-  }
-  return applyVersion(known, record, differsIn)
 }
 
 /**
