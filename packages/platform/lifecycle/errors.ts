@@ -11,8 +11,8 @@ type Cause = Error & { code?: unknown; type?: unknown; path?: unknown }
 
 /**
  * True if the error comes from a part that is down, slow, overloaded or switching over, so that the same call can
- * succeed later without a change to this program. An error that is neither transient nor fatal is a bug: a batch
- * that meets one ends the process.
+ * succeed later without a change to this program. An error that is neither transient nor fatal is a bug: it
+ * rejects the record that causes it, or ends the process.
  */
 export function isTransient(error: unknown): boolean {
   return !isFatal(error) && causesOf(error).some(isTransientCause)
