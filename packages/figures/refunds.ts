@@ -22,9 +22,9 @@ cross join lateral (
   offset 0
 ) as stored`.execute(tx)
   return new Map(
-    rows.map((row, index) => [
+    rows.map(row => [
       refundKey(row),
-      { ...row, lines: JSON.parse(readWithin(row.lines, index, rows)) as Refund['lines'] },
+      { ...row, lines: JSON.parse(readWithin(row.lines)) as Refund['lines'] },
     ]),
   )
 }

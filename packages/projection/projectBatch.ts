@@ -161,9 +161,9 @@ function reachedBy(batch: RecordBatch, revision: number | undefined, isAdded: bo
 }
 
 /**
- * Projects a batch, in one piece if nothing fails. If applying or writing it fails because of a record's content, the
- * batch is halved until the failing record is alone: that one is rejected as `internal`. It is cut as well if
- * a statement takes too long. Calls `done` after each piece. Returns the offset to read next. Throws every other error.
+ * Projects a batch, in one piece if nothing fails; otherwise it is cut (`cutFor`) until the record that causes an error
+ * is alone, which is rejected as `internal`. Calls `done` after each piece. Returns the offset to read next. Throws
+ * every other error.
  */
 export async function projectPieces(
   deps: ProjectorDeps,
@@ -171,41 +171,39 @@ export async function projectPieces(
   batch: RecordBatch,
   done: (piece: RecordBatch, projected: Projected) => void,
 ): Promise<number> {
+  const settle = (projected: Projected): number => {
+    done(batch, projected)
+    return projected.next
+  }
   try {
-    const projected = await projectBatch(deps, type, batch)
-    done(batch, projected)
-    return projected.next
+    return settle(await projectBatch(deps, type, batch))
   } catch (error) {
-    const [record, next] = batch.records
-    if (next !== undefined && isTimeout(error)) {
-      deps.onTimeout?.(batch, error)
-      return projectCut(piecesAfterTimeout, deps, type, batch, done)
+    const pieces = cutFor(error, batch)
+    if (pieces === undefined) throw error
+    if (isTimeout(error)) deps.onTimeout?.(batch, error)
+    if (pieces === 1) {
+      const { topic, partition, records } = batch
+      const projected = await projectBatch(deps, type, batch, internal)
+      deps.onInternal?.({ topic, partition, offset: (records[0] as KafkaRecord).offset }, error)
+      return settle(projected)
     }
-    if (record === undefined || !isOfRecord(error)) throw error
-    if (next !== undefined)
-      return projectCut(error instanceof TooMuchStoredError ? error.pieces : 2, deps, type, batch, done)
-    const { topic, partition } = batch
-    const projected = await projectBatch(deps, type, batch, internal)
-    deps.onInternal?.({ topic, partition, offset: record.offset }, error)
-    done(batch, projected)
-    return projected.next
+    let next = batch.from
+    for (const piece of slices(batch, { records: Math.ceil(batch.records.length / pieces) })) {
+      next = await projectPieces(deps, type, piece, done)
+      if (next !== piece.next) break
+    }
+    return next
   }
 }
 
-async function projectCut(
-  pieces: number,
-  ...[deps, type, batch, done]: Parameters<typeof projectPieces>
-): Promise<number> {
-  let next = batch.from
-  for (const piece of slices(batch, { records: Math.ceil(batch.records.length / pieces) })) {
-    next = await projectPieces(deps, type, piece, done)
-    if (next !== piece.next) break
-  }
-  return next
+/**
+ * Into how many pieces a batch is cut that fails with this error; 1: its only record is the cause, undefined: none is.
+ * Many at once if it was too much work: each level of halving would take as long, or read everything again.
+ */
+function cutFor(error: unknown, { records: { length } }: RecordBatch): number | undefined {
+  if (length > 1 && (isTimeout(error) || error instanceof TooMuchStoredError)) return 16
+  return length === 0 || !isOfRecord(error) ? undefined : Math.min(length, 2)
 }
-
-/** Makes few levels: each of them may take as long, and with Postgres stalled no size is small enough. */
-const piecesAfterTimeout = 16
 
 /** The statement timeout: 10,000 refunds of stored orders of 1.8 MB reach 30 s each time, a few do not. */
 const isTimeout = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === '57014'

@@ -74,10 +74,10 @@ update orders set lines = json_build_array(
 where event_id = ${eventId}`.execute(harness.deps.db)
   const repeated = await project(harness, batchOf(topics.orders, 80, versions(1)))
   expect(repeated).toMatchObject({ next: 160, internal: [] })
-  expect(repeated.pieces).toHaveLength(3)
+  expect(repeated.pieces).toHaveLength(16)
   expect(reasonsOfDeadLetters(harness)).toEqual(ids.map((_, index) => [`${80 + index}`, 'contradiction']))
   const changed = await project(harness, batchOf(topics.orders, 160, versions(2)))
-  expect(changed.pieces).toHaveLength(3)
+  expect(changed.pieces).toHaveLength(16)
   expect(await at.figures()).toMatchObject({ orders: 80, sold: 0 })
 })
 

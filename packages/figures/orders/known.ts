@@ -77,8 +77,8 @@ from (
   from ${storedOf(asked, countedColumns)}
 ) as known`.execute(tx)
   const known = new Map<EventId, Map<OrderId, KnownOrder>>()
-  for (const [index, { stored }] of rows.entries()) {
-    const order = JSON.parse(readWithin(stored, index, rows)) as StoredOrder
+  for (const { stored } of rows) {
+    const order = JSON.parse(readWithin(stored)) as StoredOrder
     const [eventId, orderId] = order
     getOrInsertComputed(known, eventId, () => new Map()).set(orderId, knownOrder(order))
   }
@@ -164,8 +164,8 @@ select asked.event_id as "eventId", stored.order_id as "orderId",
 from ${storedOf(asked, columns)}
 where version > 0`.execute(tx)
   const orders = new Map<EventId, Map<OrderId, Order>>()
-  for (const [index, { lines, ...order }] of rows.entries()) {
-    const items = (JSON.parse(readWithin(lines, index, rows)) as OrderLine[]).map(line => ({
+  for (const { lines, ...order } of rows) {
+    const items = (JSON.parse(readWithin(lines)) as OrderLine[]).map(line => ({
       ...line,
       unitPrice: toCents(line.unitPrice),
     }))

@@ -64,21 +64,16 @@ case when coalesce(
 ) < ${mostStoredBytes}::bigint then ${column} end`
 
 /**
- * The text of a row of `withinBound`, by its place among `rows`. Throws a TooMuchStoredError if it was beyond the
- * bound, which the first never is: the batch has to be applied in smaller pieces (`projectPieces` of
- * packages/projection).
+ * The text of a row of `withinBound`. Throws a TooMuchStoredError if it was beyond the bound, which the first never is:
+ * the batch has to be applied in smaller pieces (`projectPieces` of packages/projection).
  */
-export function readWithin(text: string | null, index: number, rows: readonly unknown[]): string {
-  if (text === null) throw new TooMuchStoredError(Math.ceil(rows.length / index))
+export function readWithin(text: string | null): string {
+  if (text === null) throw new TooMuchStoredError()
   return text
 }
 
 export class TooMuchStoredError extends Error {
   override name = 'TooMuchStoredError'
-  /** In how many pieces the batch may fit, at least 2: each level of halving would read everything again. */
-  readonly pieces: number
-  constructor(pieces: number) {
-    super(`what is stored of the orders or refunds of one batch has more than ${mostStoredBytes} bytes`)
-    this.pieces = pieces
-  }
+  override message =
+    `what is stored of the orders or refunds of one batch has more than ${mostStoredBytes} bytes`
 }
