@@ -28,9 +28,8 @@ import type { EventRoom } from './room.ts'
  * Applies the orders of one batch, or of several batches of different partitions: one query for all of them, and one
  * write. Returns the effects of each. Only an order's last winner changes counters: those of an earlier version would
  * be added only to be subtracted again. Orders of removed events (`tally events remove`) are ignored, and counted as
- * such; orders that would make more counters than an event may have are rejected (`room`). Throws before anything is
- * written if one of several batches has to be applied alone: a SeveralShardsError if batches of different partitions
- * have orders of the same event, a SharedRejectionError if a record is rejected.
+ * such; orders that would make more counters than an event may have are rejected (`room`). Throws a
+ * NotTogetherError before anything is written if several batches have orders of one event or a rejected record.
  */
 export async function applyOrders(tx: Tx, parts: ShardPart<Order>[], room: EventRoom): Promise<Effects[]> {
   const shardOf = shardsOf(parts)
@@ -59,7 +58,9 @@ export async function applyOrders(tx: Tx, parts: ShardPart<Order>[], room: Event
     all = judgeOrders(placed, admit)
     winners = winnersOf(entries)
   }
-  if (parts.length > 1 && all.some(({ rejected }) => rejected.length > 0)) throw new SharedRejectionError()
+  // A dead letter waits for Kafka; the batches of other partitions should not (docs/architecture.md, invariant 8).
+  if (parts.length > 1 && all.some(({ rejected }) => rejected.length > 0))
+    throw new NotTogetherError('a record is rejected')
 
   const { changes, fresh, changed } = winners
   if (changes.size === 0) return all
@@ -119,10 +120,8 @@ function winnersOf(entries: Entries): {
       if (winner === undefined) continue
       const outcome = applyOrder(known, winner)
       if (outcome.outcome === 'duplicate') continue
-      addChanges(
-        getOrInsertComputed(changes, eventId, () => new Map()),
-        outcome.changes,
-      )
+      const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())
+      addChanges(ofEvent, outcome.changes)
       if (isStored) changed.push(winner)
       else fresh.push(winner)
     }
@@ -152,29 +151,17 @@ function shardsOf(parts: ShardPart<Order>[]): Map<EventId, number> {
   const shardOf = new Map<EventId, number>()
   for (const { shard, records } of parts) {
     for (const { value } of records) {
-      if ((shardOf.get(value.eventId) ?? shard) !== shard) throw new SeveralShardsError()
+      if ((shardOf.get(value.eventId) ?? shard) !== shard)
+        throw new NotTogetherError('several partitions have orders of one event')
       shardOf.set(value.eventId, shard)
     }
   }
   return shardOf
 }
 
-class SeveralShardsError extends Error {
-  override name = 'SeveralShardsError'
-  constructor() {
-    super('an event has orders in several of the partitions that were to be applied together')
-  }
-}
-
-/**
- * A rejected record waits for Kafka to acknowledge its dead letter: the batches of other partitions should not wait
- * too (docs/architecture.md, invariant 8).
- */
-class SharedRejectionError extends Error {
-  override name = 'SharedRejectionError'
-  constructor() {
-    super('a record of one of the partitions that were to be applied together is rejected')
-  }
+/** Batches of several partitions that cannot be applied together; each has to be applied by itself. */
+class NotTogetherError extends Error {
+  override name = 'NotTogetherError'
 }
 
 /**
