@@ -35,7 +35,7 @@ import type { Logs } from './logs/logs.ts'
 import { assignedPartitions } from './logs/state.ts'
 import type { ProjectorMetrics } from './metrics.ts'
 import type { Publisher } from './publish/publisher.ts'
-import type { AsOf } from './watch/asOf.ts'
+import type { PartitionProgress } from './watch/progress.ts'
 
 type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
   kafka: KafkaConnection
@@ -65,7 +65,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     groupId,
     topics,
     concurrency,
-    asOf,
+    progress,
     metrics,
     logger,
     crash,
@@ -94,7 +94,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     async onAssigned(assignment) {
       partitioner.learn(await describeTopics(kafka, topics))
       const assigned = assignedPartitions(assignment)
-      asOf.keep(assigned)
+      progress.keep(assigned)
       metrics.lag.keep(assigned)
       metrics.freshness.keep(assigned)
       const starts = await logs.assigned(assignment)
@@ -143,7 +143,7 @@ type OnBatchDeps = {
   project: ProjectorDeps
   types: Map<string, RecordType>
   publisher: Publisher
-  asOf: AsOf
+  progress: PartitionProgress
   metrics: ProjectorMetrics
   troubles: Troubles
   logger: Logger
@@ -156,7 +156,7 @@ type OnBatchDeps = {
  * read again; any other error ends the process.
  */
 function onBatch(deps: OnBatchDeps) {
-  const { project, types, publisher, asOf, metrics, troubles, logger, crash } = deps
+  const { project, types, publisher, progress, metrics, troubles, logger, crash } = deps
   const projectSlice = (slice: RecordBatch, isStale: () => boolean): Promise<number> => {
     let began = performance.now()
     const onTimeout = (piece: RecordBatch, error: unknown): void => {
@@ -176,7 +176,7 @@ function onBatch(deps: OnBatchDeps) {
   }
 
   const settle = (slice: RecordBatch, { next, effects, isForeign }: Projected, tookMs: number): void => {
-    asOf.applied(slice, next)
+    progress.applied(slice, next)
     if (isForeign) warnForeign(slice)
     if (effects === undefined) return
     const isBehind = slice.lastStableOffset - next >= behind

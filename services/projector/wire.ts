@@ -16,8 +16,8 @@ import { createLogs, type Logs, warnOfRetention, watchLogs } from './logs/logs.t
 import { type ProjectorMetrics, projectorMetrics } from './metrics.ts'
 import { createPublisher } from './publish/publisher.ts'
 import { hangsMs, openServers, type Servers } from './servers.ts'
-import { createAsOf } from './watch/asOf.ts'
 import { createRefusals, type Refusals } from './watch/attempts.ts'
+import { createProgress } from './watch/progress.ts'
 import { Sizes } from './watch/sizes.ts'
 import { createWalk } from './watch/walk.ts'
 import { type Watch, watch } from './watch/watch.ts'
@@ -122,14 +122,14 @@ function createComponents(
     onPublished,
     onUncomposable: (id, error) => uncomposable.note(id, 1, error),
   })
-  const asOf = createAsOf()
+  const progress = createProgress()
   return {
     publisher,
-    asOf,
+    progress,
     walk: createWalk({ ...servers, publisher, eventsTopic, organizationsTopic }),
     sizes: new Sizes({ ...servers, organizationsTopic, metrics }),
     partitioner: createPartitionCheck(),
-    logs: createLogs({ ...servers, topics, metrics, logger, onMoved: asOf.moved }),
+    logs: createLogs({ ...servers, topics, metrics, logger, onMoved: progress.moved }),
     refusals: createRefusals({ metrics, logger }),
   }
 }

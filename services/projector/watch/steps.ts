@@ -20,8 +20,8 @@ import type { PartitionCheck } from '../consume.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Publisher } from '../publish/publisher.ts'
-import type { AsOf } from './asOf.ts'
 import type { Attempt, Refusals } from './attempts.ts'
+import type { PartitionProgress } from './progress.ts'
 import type { Sizes } from './sizes.ts'
 import type { Walk } from './walk.ts'
 
@@ -29,7 +29,7 @@ import type { Walk } from './walk.ts'
 export type WatchDeps = ReadModel & {
   kafka: KafkaConnection
   publisher: Publisher
-  asOf: AsOf
+  progress: PartitionProgress
   seen: SeenEpoch
   walk: Walk
   sizes: Pick<Sizes, 'step'>
@@ -102,7 +102,7 @@ async function insertRows(db: Postgres, missing: TopicPartition[]): Promise<void
  * last commits. Reads those partitions again from the stored offset.
  */
 export function findLost(
-  { asOf, seen, logs, seek, metrics, logger }: WatchDeps,
+  { progress, seen, logs, seek, metrics, logger }: WatchDeps,
   before: ReadonlyMap<string, number>,
   stored: StoredOffset[],
 ): void {
@@ -115,18 +115,18 @@ export function findLost(
       'Postgres has lost commits of this partition; reading it again from the stored offset',
     )
     metrics.lostCommits.inc({ topic })
-    asOf.moved({ topic, partition }, nextOffset)
+    progress.moved({ topic, partition }, nextOffset)
     seek({ topic, partition }, nextOffset)
   }
 }
 
 /**
- * Notes the current ends of the assigned partitions for the time of `stored`. A partition that was added and that no
- * projector reads yet, so that it has no row, may hold records of any event: until then nothing is noted, and `asOf`
+ * Records the current ends of the assigned partitions for the time of `stored`. A partition that was added and that no
+ * projector reads yet, so that it has no row, may hold records of any event: until then nothing is recorded, and `asOf`
  * stands still.
  */
-export async function noteEnds(
-  { kafka, asOf, topics, logs, partitioner, metrics }: WatchDeps,
+export async function recordEnds(
+  { kafka, progress, topics, logs, partitioner, metrics }: WatchDeps,
   assigned: TopicPartition[],
   stored: Stored,
 ): Promise<void> {
@@ -136,14 +136,14 @@ export async function noteEnds(
       Boolean,
     ),
   )
-  const noted = assigned.flatMap(({ topic, partition }) => {
+  const found = assigned.flatMap(({ topic, partition }) => {
     const log = ends.get(topic)?.get(partition)
     if (log === undefined || !logs.isSound({ topic, partition }, log)) return []
     return [{ topic, partition, end: log.end, atMs: stored.nowMs }]
   })
-  if (isAllRead) asOf.noteEnds(noted, stored.epoch)
-  for (const { topic, partition, end } of noted) {
-    const lag = Math.max(0, end - (asOf.appliedOf({ topic, partition }) ?? 0))
+  if (isAllRead) progress.recordEnds(found, stored.epoch)
+  for (const { topic, partition, end } of found) {
+    const lag = Math.max(0, end - (progress.appliedOf({ topic, partition }) ?? 0))
     metrics.lag.set({ topic, partition }, lag)
   }
   partitioner.learn(counts)
@@ -151,11 +151,11 @@ export async function noteEnds(
 
 /** Raises the watermarks whose ends are reached. If Postgres does not answer, the result has none. */
 export async function raiseInPostgres(
-  { db, topics, asOf, metrics }: WatchDeps,
+  { db, topics, progress, metrics }: WatchDeps,
   attempt: Attempt,
   { nowMs, epoch }: Stored,
 ): Promise<RaisedAsOf> {
-  const reached = asOf.reached()
+  const reached = progress.reached(epoch)
   let raised: RaisedAsOf = { nowMs, epoch, raised: [] }
   await attempt('raise asOf', async () => {
     raised = await raiseAsOf(db, topics, reached)

@@ -8,7 +8,7 @@ import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Publisher } from '../publish/publisher.ts'
-import { createAsOf } from './asOf.ts'
+import { createProgress } from './progress.ts'
 import type { WatchDeps } from './steps.ts'
 import { watch } from './watch.ts'
 
@@ -67,8 +67,8 @@ async function watched(
     return epoch
   }
   const redis = { raiseAsOf } as unknown as ReadModelRedis
-  const asOf = createAsOf()
-  for (const partition of partitions) asOf.applied({ topic, partition }, ends[partition] as number)
+  const progress = createProgress()
+  for (const partition of partitions) progress.applied({ topic, partition }, ends[partition] as number)
   let flushes = 0
   const publisher: Publisher = {
     add() {},
@@ -88,7 +88,7 @@ async function watched(
     redis,
     keys: allKeys('test'),
     publisher,
-    asOf,
+    progress,
     seen: { epoch: 0, revision: 0 },
     walk,
     sizes: { step: async () => {} },

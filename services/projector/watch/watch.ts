@@ -8,17 +8,17 @@ import {
   findLost,
   hasAdded,
   isHeldBack,
-  noteEnds,
   raiseInPostgres,
   raiseInRedis,
   readOrRestore,
+  recordEnds,
   type Stored,
   type WatchDeps,
 } from './steps.ts'
 
 const tickMs = 400
 /**
- * The sleeps after `soon`: the first tick notes the ends of partitions that have just been assigned, a later one finds
+ * The sleeps after `soon`: the first tick records the ends of partitions that have just been assigned, a later one finds
  * them reached. With the usual sleeps, their watermarks would stand still for up to 0.8 s longer.
  */
 const soonMs = [50, 50]
@@ -77,7 +77,7 @@ type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  * 1. read the stored offsets, at a time of the database's clock. Without them the tick ends here.
  * 2. find commits that Postgres has lost. The applied offsets are copied before 1, so that a batch that commits
  *    meanwhile does not look like a lost one.
- * 3. note the ends of the partitions at the time of 1. Not awaited: while Kafka is down, watermarks stand still, but
+ * 3. record the ends of the partitions at the time of 1. Not awaited: while Kafka is down, watermarks stand still, but
  *    Redis is still repaired. One request at a time; the ends serve the ticks that follow.
  * 4. raise the watermarks in Postgres.
  * 5. publish what is pending and what Redis lacks. The backlog is not awaited, so that new changes do not wait for it.
@@ -91,13 +91,13 @@ type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  * ends. Otherwise `asOf` of all events would stand still for as long as the documents of one take.
  */
 function createTick(deps: WatchDeps, isStopping: () => boolean): Tick {
-  const { asOf, publisher, walk, sizes, assigned, refusals } = deps
+  const { progress, publisher, walk, sizes, assigned, refusals } = deps
   const attempt = createAttempts(deps)
   let draining: Promise<boolean> | undefined
-  const endsNoted = once((partitions: TopicPartition[], stored: Stored) =>
-    attempt('note ends', () => noteEnds(deps, partitions, stored)),
+  const ends = singleFlight((partitions: TopicPartition[], stored: Stored) =>
+    attempt('note ends', () => recordEnds(deps, partitions, stored)),
   )
-  const update = once((partitions: TopicPartition[], stored: Stored, raised: RaisedAsOf) =>
+  const update = singleFlight((partitions: TopicPartition[], stored: Stored, raised: RaisedAsOf) =>
     attempt('update Redis', () =>
       refusals.during(async () => {
         await publish(deps, stored.assigned) // 5
@@ -107,29 +107,30 @@ function createTick(deps: WatchDeps, isStopping: () => boolean): Tick {
       }),
     ),
   )
-  const measurement = once((partitions: TopicPartition[]) => attempt('measure', () => sizes.step(partitions)))
+  const measurement = singleFlight((partitions: TopicPartition[]) =>
+    attempt('measure', () => sizes.step(partitions)),
+  )
 
   const tick = async (): Promise<void> => {
     const partitions = assigned()
     if (partitions.length === 0) return
-    const before = asOf.appliedNow()
+    const before = progress.appliedNow()
     const stored = await readOrRestore(deps, attempt, partitions) // 1
     if (stored === undefined) return
-    asOf.enter(stored.epoch)
     findLost(deps, before, stored.assigned) // 2
-    endsNoted.start(partitions, stored) // 3
+    ends.start(partitions, stored) // 3
     const raised = await raiseInPostgres(deps, attempt, stored) // 4
     const isDone = await answers(waitMs, () => update.start(partitions, stored, raised))
     if (!isDone && !hasAdded(stored.all))
       await attempt('raise others', () => raiseInRedis(deps, stored, raised))
     measurement.start(partitions) // 8
   }
-  const settle = () => Promise.all([endsNoted.settled(), update.settled(), draining, measurement.settled()])
+  const settle = () => Promise.all([ends.settled(), update.settled(), draining, measurement.settled()])
   return { tick, settle }
 }
 
 /** Work that runs once at a time: while a run is in progress, `start` returns that one. */
-function once<Of extends unknown[]>(work: (...of: Of) => Promise<boolean>) {
+function singleFlight<Of extends unknown[]>(work: (...of: Of) => Promise<boolean>) {
   let running: Promise<boolean> | undefined
   return {
     start(...of: Of): Promise<boolean> {

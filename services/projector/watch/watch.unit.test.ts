@@ -1,6 +1,6 @@
 import type { PartitionEnd } from '@tally/publication'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { createAsOf } from './asOf.ts'
+import { createProgress } from './progress.ts'
 import type { WatchDeps } from './steps.ts'
 import { watch } from './watch.ts'
 
@@ -43,35 +43,32 @@ test.for([
   },
 )
 
-test('a late report of what is applied takes nothing back; a move does, and voids the ends noted before', () => {
-  const asOf = createAsOf()
+test('a late report of what is applied takes nothing back; a move does, and voids the ends recorded before', () => {
+  const progress = createProgress()
   const of = { topic: 'orders', partition: 0 }
   const end = { ...of, end: 120, atMs: 1_000 }
-  asOf.applied(of, 120)
-  asOf.noteEnds([end], 0)
-  asOf.moved(of, 120)
-  asOf.applied(of, 110)
-  expect(asOf.reached()).toEqual([end])
-  asOf.moved(of, 110)
-  asOf.applied(of, 120)
-  expect(asOf.reached()).toEqual([])
+  progress.applied(of, 120)
+  progress.recordEnds([end], 0)
+  progress.moved(of, 120)
+  progress.applied(of, 110)
+  expect(progress.reached(0)).toEqual([end])
+  progress.moved(of, 110)
+  progress.applied(of, 120)
+  expect(progress.reached(0)).toEqual([])
 })
 
-test('ends that were noted by the clock of another epoch are void', () => {
-  const asOf = createAsOf()
+test('ends that were recorded by the clock of another epoch are void', () => {
+  const progress = createProgress()
   const of = { topic: 'orders', partition: 0 }
   const [before, later] = [1_000, 2_000].map(atMs => ({ ...of, end: 120, atMs })) as [
     PartitionEnd,
     PartitionEnd,
   ]
-  asOf.applied(of, 120)
-  asOf.enter(1)
-  asOf.noteEnds([before], 1)
-  asOf.enter(2)
-  expect(asOf.reached()).toEqual([])
-  asOf.noteEnds([before], 1)
-  expect(asOf.reached()).toEqual([])
-  asOf.noteEnds([later], 2)
-  asOf.enter(2)
-  expect(asOf.reached()).toEqual([later])
+  progress.applied(of, 120)
+  progress.recordEnds([before], 1)
+  expect(progress.reached(2)).toEqual([])
+  progress.recordEnds([before], 1)
+  expect(progress.reached(2)).toEqual([])
+  progress.recordEnds([later], 2)
+  expect(progress.reached(2)).toEqual([later])
 })

@@ -9,34 +9,40 @@ const keptEnds = 64
  * and the applied offsets. Once everything up to an end is applied, the end is reached, and its time may become the
  * watermark of that partition. A projector that is behind or gone reaches nothing.
  */
-export type AsOf = {
+export type PartitionProgress = {
   /** Everything of the partition before `next` is applied; of no effect if more is already. */
   applied(of: TopicPartition, next: number): void
   appliedOf(of: TopicPartition): number | undefined
   /** A copy of the applied offsets, by partition. */
   appliedNow(): ReadonlyMap<string, number>
-  /** The partition is read from `next` on. If more was applied (Postgres has lost it), ends noted before are void. */
+  /** The partition is read from `next` on. If more was applied (Postgres has lost it), ends recorded before are void. */
   moved(of: TopicPartition, next: number): void
-  /** Drops ends of another epoch: a standby that took over has a clock of its own, which may be behind. */
-  enter(epoch: number): void
   /**
-   * Notes ends of partitions as they were at their time or later; of no effect in another epoch. If the database's
-   * clock has gone back, earlier ends are dropped: they say nothing about records that arrived since.
+   * Records ends of partitions as they were at their time or later; of no effect in an epoch that is over. If the
+   * database's clock has gone back, earlier ends are dropped: they say nothing about records that arrived since.
    */
-  noteEnds(ends: PartitionEnd[], epoch: number): void
+  recordEnds(ends: PartitionEnd[], epoch: number): void
   /** Forgets partitions that now belong to others. */
   keep(assigned: TopicPartition[]): void
-  /** The latest end of each partition that is reached; ends before it are dropped. */
-  reached(): PartitionEnd[]
+  /**
+   * The latest end of each partition that is reached; ends before it are dropped, and those of another epoch: a standby
+   * that took over has a clock of its own, which may be behind.
+   */
+  reached(epoch: number): PartitionEnd[]
 }
 
-export function createAsOf(): AsOf {
+export function createProgress(): PartitionProgress {
   const ends = new Map<string, PartitionEnd[]>()
   const applied = new Map<string, number>()
-  let lastNotedMs = 0
+  let lastMs = 0
   let entered = 0
 
-  const noteEnd = (end: PartitionEnd): void => {
+  const enter = (epoch: number): void => {
+    if (epoch !== entered) ends.clear()
+    entered = epoch
+  }
+
+  const recordEnd = (end: PartitionEnd): void => {
     // The first is the last one reached (its age is the freshness) or the oldest that is not reached yet.
     const [first = end, ...others] = [...(ends.get(partitionKey(end)) ?? []), end]
     ends.set(partitionKey(end), [first, ...others.slice(1 - keptEnds)])
@@ -51,16 +57,13 @@ export function createAsOf(): AsOf {
       if (next < (applied.get(partitionKey(of)) ?? 0)) ends.delete(partitionKey(of))
       applied.set(partitionKey(of), next)
     },
-    enter(epoch) {
-      if (epoch !== entered) ends.clear()
-      entered = epoch
-    },
-    noteEnds(noted, epoch) {
-      if (epoch !== entered) return
-      const atMs = noted[0]?.atMs ?? lastNotedMs
-      if (atMs < lastNotedMs) ends.clear()
-      lastNotedMs = atMs
-      noted.forEach(noteEnd)
+    recordEnds(found, epoch) {
+      if (epoch < entered) return
+      enter(epoch)
+      const atMs = found[0]?.atMs ?? lastMs
+      if (atMs < lastMs) ends.clear()
+      lastMs = atMs
+      found.forEach(recordEnd)
     },
     keep(assigned) {
       const mine = new Set(assigned.map(partitionKey))
@@ -69,12 +72,14 @@ export function createAsOf(): AsOf {
         applied.delete(known)
       }
     },
-    reached: () =>
-      [...ends].flatMap(([partition, noted]) => {
-        const index = noted.findLastIndex(({ end }) => end <= (applied.get(partition) ?? -1))
+    reached(epoch) {
+      enter(epoch)
+      return [...ends].flatMap(([partition, recorded]) => {
+        const index = recorded.findLastIndex(({ end }) => end <= (applied.get(partition) ?? -1))
         if (index < 0) return []
-        ends.set(partition, noted.slice(index))
-        return noted.slice(index, index + 1)
-      }),
+        ends.set(partition, recorded.slice(index))
+        return recorded.slice(index, index + 1)
+      })
+    },
   }
 }
