@@ -7,8 +7,8 @@ import type { Judged } from './judge/judgeBatch.ts'
 /** A larger batch costs so much that a transaction of its own makes no difference. */
 const small = { records: 100, bytes: 256 * 1024 }
 /** The next shared transaction waits no longer than this for the one before: its connection may hang. */
-const turnMs = 300
-/** How long a partition stays apart whose transaction failed, rejected a record or took longer than lock timeout. */
+const commitWaitMs = 300
+/** How long a partition commits alone after a failure, a rejected record or a wait for a lock. */
 const apartMs = 5_000
 
 /**
@@ -56,15 +56,15 @@ export function createGroupCommit({
       const { taken, left } = nextGroup(waiting, most)
       waiting = left
       const turn = Promise.withResolvers<void>()
-      const cancel = deadline(performance.now(), turnMs, turn.resolve)
-      void applied(taken).then(turn.resolve)
+      const cancel = deadline(performance.now(), commitWaitMs, turn.resolve)
+      void commitGroup(taken).then(turn.resolve)
       await turn.promise
       cancel()
     }
     isRunning = false
   }
 
-  const applied = async (group: Waiting[]): Promise<void> => {
+  const commitGroup = async (group: Waiting[]): Promise<void> => {
     const judged = group.map(one => one.judged)
     const projected = await project('orders', judged, { lockTimeoutMs }).catch((error): Projected[] => {
       onFailed(error, group.length)
@@ -79,18 +79,18 @@ export function createGroupCommit({
       if (!isRunning) void run()
     })
 
-  const alone = async (type: RecordType, judged: Judged): Promise<Projected> => {
+  const projectOne = async (type: RecordType, judged: Judged): Promise<Projected> => {
     const [projected] = await project(type, [judged])
     return projected as Projected
   }
 
-  /** A small batch alone: its partition stays apart if there is a problem. */
-  const watched = async (judged: Judged): Promise<Projected> => {
+  /** Projects a small batch by itself; its partition stays apart if there is a problem. */
+  const projectAlone = async (judged: Judged): Promise<Projected> => {
     const { partition } = judged.batch
     const began = performance.now()
     let isFine = false
     try {
-      const projected = await alone('orders', judged)
+      const projected = await projectOne('orders', judged)
       const hasRejected = (projected.effects?.rejected.length ?? 0) > 0
       isFine = !hasRejected && performance.now() - began <= lockTimeoutMs
       return projected
@@ -101,9 +101,9 @@ export function createGroupCommit({
 
   return {
     async project(type, judged) {
-      if (type !== 'orders' || !isSmall(judged)) return alone(type, judged)
+      if (type !== 'orders' || !isSmall(judged)) return projectOne(type, judged)
       const isApart = performance.now() < (apart.get(judged.batch.partition) ?? 0)
-      return (isApart ? undefined : await share(judged)) ?? watched(judged)
+      return (isApart ? undefined : await share(judged)) ?? projectAlone(judged)
     },
   }
 }

@@ -43,7 +43,7 @@ type TransactionDeps = {
   /** Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/logs.ts). */
   verify?(batch: RecordBatch): void
   /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */
-  hasForeign?: (batch: RecordBatch, keys: Iterable<string>) => boolean
+  hasMisplaced?: (batch: RecordBatch, keys: Iterable<string>) => boolean
 }
 
 type Apply = (tx: Tx, parts: ShardPart<never>[], room: EventRoom) => Promise<Effects[]>
@@ -84,7 +84,7 @@ function ofOne(apply: (tx: Tx, shard: number, records: Placed<never>[]) => Promi
  *    (services/projector/publish/publisher.ts).
  */
 export async function projectJudged(
-  { db, deadLetters, room = new EventRoom(), verify, hasForeign = () => false }: TransactionDeps,
+  { db, deadLetters, room = new EventRoom(), verify, hasMisplaced = () => false }: TransactionDeps,
   type: RecordType,
   judged: Judged[],
   { lockTimeoutMs }: { lockTimeoutMs?: number } = {},
@@ -95,7 +95,7 @@ export async function projectJudged(
   const apply = async (tx: Tx): Promise<Projected[]> => {
     const partitions = batches.map(({ partition }) => partition)
     const offsets = await lockOffsets(tx, topic, partitions, { lockTimeoutMs }) // 2
-    const fitting = judged.flatMap((one, index) => fitted(one, offsets[index] as LockedOffset))
+    const fitting = judged.flatMap((one, index) => unappliedPart(one, offsets[index] as LockedOffset))
 
     // 4 begins here and has to end before 5
     const sending = Promise.all(fitting.map(({ batch, bad }) => deadLetters.send(batch, bad)))
@@ -115,11 +115,11 @@ export async function projectJudged(
     const done = new Map<RecordBatch, Projected>()
     for (const [index, { batch, bad, since, isAdded }] of fitting.entries()) {
       const ofBatch = effects[index] as Effects
-      const isForeign = !isAdded && hasForeign(batch, ofBatch.events.keys())
+      const isMarked = !isAdded && hasMisplaced(batch, ofBatch.events.keys())
       verify?.(batch) // 5
-      reached.push(reachedBy(batch, ofBatch.revision, isForeign))
+      reached.push(reachedBy(batch, ofBatch.revision, isMarked))
       const rejected = ofBatch.rejected.concat(bad)
-      done.set(batch, { next: batch.next, effects: { ...ofBatch, rejected, since }, isForeign })
+      done.set(batch, { next: batch.next, effects: { ...ofBatch, rejected, since }, hasMisplaced: isMarked })
     }
     if (reached.length > 0) await storeOffsets(tx, topic, reached)
     return batches.map(
@@ -140,7 +140,10 @@ export async function projectJudged(
 }
 
 /** What of a batch is not applied yet; empty if the batch does not fit the stored offset. */
-function fitted({ batch, good, rejected }: Judged, { next: stored, revision: since, isAdded }: LockedOffset) {
+function unappliedPart(
+  { batch, good, rejected }: Judged,
+  { next: stored, revision: since, isAdded }: LockedOffset,
+) {
   if (batch.from > stored || batch.next <= stored) return []
   const part = {
     shard: batch.partition,

@@ -163,12 +163,15 @@ where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
   return rows.map(({ isScattered, document, areas, timeZone, ...state }) => ({
     ...state,
     event: storedEvent({ document, shard: state.shard, isScattered }),
-    ...composed(areas, timeZone),
+    ...composeOrError(areas, timeZone),
   }))
 }
 
 /** An error stays with its event: a sum above 2^53 cents, or a time zone that this process's data lacks. */
-function composed(areas: string | null, timeZone: string | null): Pick<EventState, 'documents' | 'error'> {
+function composeOrError(
+  areas: string | null,
+  timeZone: string | null,
+): Pick<EventState, 'documents' | 'error'> {
   try {
     return { documents: [...documentsOf(parseAreas(areas), timeZone)].flat() }
   } catch (error) {

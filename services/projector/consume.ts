@@ -76,7 +76,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     room: new EventRoom(),
     onInternal: (at, error) => logInternal(logger, at, error),
     verify: logs.verify,
-    hasForeign: partitioner.hasForeign,
+    hasMisplaced: partitioner.hasMisplaced,
   }
   const groups = createGroupCommit({
     project: (type, judged, options) => projectJudged(project, type, judged, options),
@@ -116,7 +116,7 @@ export type PartitionCheck = {
   /** Stores how many partitions each topic has. */
   learn(counts: ReadonlyMap<string, number>): void
   /** Whether one of these keys belongs to another partition of the topic. */
-  hasForeign(of: { topic: string; partition: number }, keys: Iterable<string>): boolean
+  hasMisplaced(of: { topic: string; partition: number }, keys: Iterable<string>): boolean
 }
 
 export function createPartitionCheck(): PartitionCheck {
@@ -125,7 +125,7 @@ export function createPartitionCheck(): PartitionCheck {
     learn(learnt) {
       counts = learnt
     },
-    hasForeign({ topic, partition }, keys) {
+    hasMisplaced({ topic, partition }, keys) {
       const count = counts.get(topic)
       if (count === undefined) return false
       for (const key of keys) if (partitionOf(Buffer.from(key), count) !== partition) return true
@@ -175,9 +175,9 @@ function onBatch(deps: OnBatchDeps) {
     troubles.failed(batch, error)
   }
 
-  const settle = (slice: RecordBatch, { next, effects, isForeign }: Projected, tookMs: number): void => {
+  const settle = (slice: RecordBatch, { next, effects, hasMisplaced }: Projected, tookMs: number): void => {
     progress.applied(slice, next)
-    if (isForeign) warnForeign(slice)
+    if (hasMisplaced) warnMisplaced(slice)
     if (effects === undefined) return
     const isBehind = slice.lastStableOffset - next >= behind
     publisher.add(slice, effects, { isBehind })
@@ -186,7 +186,7 @@ function onBatch(deps: OnBatchDeps) {
     report(slice, effects, tookMs)
   }
 
-  const warnForeign = ({ topic, partition }: RecordBatch): void =>
+  const warnMisplaced = ({ topic, partition }: RecordBatch): void =>
     logger.warn(
       { topic, partition },
       'records lie in another partition than the murmur2 partitioner chooses (another partitioner, or added partitions): from now on asOf is that of the partition that is furthest behind',

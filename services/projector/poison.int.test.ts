@@ -144,11 +144,11 @@ test('a record on which this program fails while it is applied is a dead letter,
   at,
 }) => {
   const batch = batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2', 'A-3'))
-  const hasForeign = ({ records }: RecordBatch, keys: Iterable<string>): boolean => {
+  const hasMisplaced = ({ records }: RecordBatch, keys: Iterable<string>): boolean => {
     if (records.some(({ offset }) => offset === 1) && [...keys].length > 0) Buffer.alloc(1).readInt32BE()
     return false
   }
-  expect(await project(harness, batch, { hasForeign })).toMatchObject({ next: 3, internal: [1] })
+  expect(await project(harness, batch, { hasMisplaced })).toMatchObject({ next: 3, internal: [1] })
   expect(await at.figures()).toMatchObject({ orders: 2 })
   expect(reasonsOfDeadLetters(harness)).toEqual([['1', 'internal']])
 })

@@ -12,8 +12,8 @@ type Step =
   | 'drain'
   | 'measure'
 
-/** What is amiss while a step fails: what is pending or in the backlog holds `asOf` back in Redis, too. */
-const amiss = (step: Step): string =>
+/** What a step that fails holds up: what is pending or in the backlog holds `asOf` back in Redis, too. */
+const effectOf = (step: Step): string =>
   step === 'measure' ? 'the metrics of what organizations take are not renewed' : 'asOf may stand still'
 
 /** Runs a step of the watch and returns whether it succeeded. A failure is counted and logged, never thrown. */
@@ -38,7 +38,7 @@ export function createAttempts({
     logged.set(step, reason)
     logger.error(
       { err: error, step },
-      `a step of the watch fails, and waiting does not resolve it: ${amiss(step)}; trying again`,
+      `a step of the watch fails, and waiting does not resolve it: ${effectOf(step)}; trying again`,
     )
   }
 
