@@ -12,9 +12,9 @@ import {
   withAsked,
 } from '@tally/figures'
 import { readEpoch } from '@tally/offsets'
-import type { Postgres } from '@tally/platform'
+import { type Postgres, TransientError } from '@tally/platform'
 import { sql } from 'kysely'
-import { complete, type ReadModel, type ReadModelRedis, type RedisKeys } from './redis.ts'
+import { complete, type ReadModel } from './redis.ts'
 
 /** `epoch`: undefined if there was no event to publish. */
 export type Published = {
@@ -86,11 +86,9 @@ export async function publishEvents(
   return published
 }
 
-/** Documents cannot be published now. A transient error, as if Postgres were down. */
-export class EpochError extends Error {
+/** Documents cannot be published now. */
+export class EpochError extends TransientError {
   override readonly name = 'EpochError'
-  /** The SQLSTATE of a read-only database. */
-  readonly code = '25006'
 }
 
 /**
@@ -232,7 +230,7 @@ export type Epochs = {
 
 /** `onEntered` is called when shards have entered an epoch, so that their watermarks are written again. */
 export function createEpochs(
-  { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
+  { redis, keys }: Pick<ReadModel, 'redis' | 'keys'>,
   onEntered: () => void = () => {},
 ): Epochs {
   const entered = new Map<number, number>()

@@ -1,7 +1,7 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
 import { compareEvents, composeEvent, readEventsOf, readOrganizationHead } from '@tally/figures'
 import { inSnapshot, type Postgres, type Snapshot } from '@tally/platform'
-import type { ReadModelRedis, RedisKeys } from './redis.ts'
+import type { ReadModel } from './redis.ts'
 
 /** An organization's status (undefined while no record of it has arrived) and its list of events. */
 export type OrganizationDocument = { revision: number; status: string | undefined; events: EventAnswer[] }
@@ -29,7 +29,7 @@ const never = 0
 
 /** Puts the documents of organizations into Redis, whole, under the revision guard. */
 export async function publishOrganizations(
-  { db, redis, keys }: { db: Postgres; redis: ReadModelRedis; keys: RedisKeys },
+  { db, redis, keys }: ReadModel,
   ids: Iterable<OrganizationId>,
 ): Promise<void> {
   const todo = [...ids]

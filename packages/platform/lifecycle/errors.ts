@@ -1,6 +1,9 @@
 /** An error that waiting does not resolve: a setting, a topic or the schema must be changed. Its message says which. */
 export class FatalError extends Error {}
 
+/** An error of this program that waiting resolves, as if Postgres were down. */
+export class TransientError extends Error {}
+
 export type Part = 'kafka' | 'postgres' | 'redis'
 
 /** The names of the parts in sentences. */
@@ -123,7 +126,7 @@ const transientReplies =
 
 function isTransientCause(cause: Cause): boolean {
   const { code, message, name } = cause
-  if (isConnectionCause(cause) || isKafkaCause(cause)) return true
+  if (cause instanceof TransientError || isConnectionCause(cause) || isKafkaCause(cause)) return true
   if (isSqlState(code) && transientStates.test(code)) return true
   // 0A000 is a bug, except when a migration changed a table under a prepared statement.
   if (code === '0A000') return message.includes('cached plan must not change result type')

@@ -1,7 +1,15 @@
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { FatalError, isFatal, isTransient, isUnreachable, partOf, reasonOf } from './errors.ts'
+import {
+  FatalError,
+  isFatal,
+  isTransient,
+  isUnreachable,
+  partOf,
+  reasonOf,
+  TransientError,
+} from './errors.ts'
 
 const withCode = (code: string, message = 'x') => Object.assign(new Error(message), { code })
 const named = (name: string, fields: object = {}) => Object.assign(new Error('x'), { name, ...fields })
@@ -43,6 +51,9 @@ test.each(['42P01', '42703', '42601', '42501', '22003', '23505'])(
     expect(isTransient(withCode(code))).toBe(false)
   },
 )
+
+test('an error that says so is transient', () =>
+  expect(isTransient(new Error('x', { cause: new TransientError() }))).toBe(true))
 
 test('a bug is neither transient nor fatal', () => {
   for (const error of [new TypeError('x is undefined'), withCode('ERR_INVALID_ARG_TYPE'), 'text', undefined])
