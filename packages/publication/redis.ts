@@ -64,8 +64,8 @@ export const readModelScripts = {
     file('readVersions.n'),
     versionsScript,
   ),
-  /** See scripts/advance.1.lua. */
-  advance: script<Call<(string | number)[], number>>(file('advance.1'), epoch),
+  /** See scripts/raiseMarks.1.lua. */
+  raiseMarks: script<Call<(string | number)[], number>>(file('raiseMarks.1'), epoch),
 }
 
 /** A client with these scripts. */

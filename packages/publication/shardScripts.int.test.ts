@@ -45,13 +45,13 @@ test('a watermark that is not known removes none that may be right', async () =>
 test('a watermark is raised only if the same hash says that what it claims was published', async () => {
   await raise(before, 10, 5)
   expect(await asOf()).toBeNull()
-  await redis.advance(key, before, 1, 'published:orders', 0, 5)
+  await redis.raiseMarks(key, before, 1, 'published:orders', 0, 5)
   await raise(before, 10, 5)
   expect(await asOf()).toBe('10')
 })
 
 test('a new epoch removes the watermarks of the old one and keeps what was published', async () => {
-  await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)
+  await redis.raiseMarks(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)
   await raise(before, 10, 5)
   expect(await redis.enterEpoch(key, after)).toBe(after)
   expect(await redis.hgetall(key)).toEqual({
@@ -66,14 +66,14 @@ test('a new epoch removes the watermarks of the old one and keeps what was publi
 test('a script with an old epoch writes nothing', async () => {
   await redis.enterEpoch(key, after)
   expect(await raise(before, 10)).toBe(after)
-  expect(await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)).toBe(after)
+  expect(await redis.raiseMarks(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)).toBe(after)
   expect(await redis.enterEpoch(key, before)).toBe(after)
   expect(await redis.hgetall(key)).toEqual({ epoch: String(after) })
 })
 
 test('the revision of an event is raised and never lowered, even if the published revision stays below a gap', async () => {
-  await redis.advance(key, before, 0, 'revision:a', 7)
-  await redis.advance(
+  await redis.raiseMarks(key, before, 0, 'revision:a', 7)
+  await redis.raiseMarks(
     key,
     before,
     2,

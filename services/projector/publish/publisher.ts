@@ -187,12 +187,16 @@ function createPublication({ db, redis, keys, onNewEpoch = () => {}, onUncomposa
     isNewEpoch = true
   })
 
-  const advance = async (epoch: number, pending: Pending, published: Published['events']): Promise<void> => {
+  const raiseMarks = async (
+    epoch: number,
+    pending: Pending,
+    published: Published['events'],
+  ): Promise<void> => {
     const marks = Map.groupBy(pending.marks.values(), ({ partition }) => partition)
     const events = Map.groupBy(published, ({ shard }) => shard)
-    const advanceShard = (shard: number) => {
+    const raiseShard = (shard: number) => {
       const [ofTopics, ofEvents] = [marks.get(shard) ?? [], events.get(shard) ?? []]
-      return redis.advance(
+      return redis.raiseMarks(
         keys.shard(shard),
         epoch,
         ofTopics.length,
@@ -200,7 +204,7 @@ function createPublication({ db, redis, keys, onNewEpoch = () => {}, onUncomposa
         ...ofEvents.flatMap(({ eventId, revision }) => [eventRevisionField(eventId), revision]),
       )
     }
-    await Promise.all([...new Set([...marks.keys(), ...events.keys()])].map(advanceShard))
+    await Promise.all([...new Set([...marks.keys(), ...events.keys()])].map(raiseShard))
   }
 
   /** Returns the published events. `covered`: earlier events that the marks cover too. `latest`: as in PublishDeps. */
@@ -209,7 +213,7 @@ function createPublication({ db, redis, keys, onNewEpoch = () => {}, onUncomposa
     const deps = { db, redis, keys, epochs, latest, onUncomposable }
     const published = await publishEvents(deps, pending.events)
     const epoch = published.epoch ?? (await readEpoch(db))
-    if (epoch !== null) await advance(epoch, pending, [...covered, ...published.events])
+    if (epoch !== null) await raiseMarks(epoch, pending, [...covered, ...published.events])
     if (isNewEpoch) onNewEpoch()
     isNewEpoch = false
     return published.events
