@@ -1,8 +1,7 @@
-import { type Event, type EventId, type OrderStatus, toEuros } from '@tally/contract'
+import type { EventId, OrderStatus } from '@tally/contract'
 import type { Database } from '@tally/platform'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { allAreas } from '../counting/counters.ts'
-import { confirmedStatuses } from '../counting/facts.ts'
 import { statement, statusColumns } from '../tables/statement.ts'
 import { orderBucketMs } from '../time.ts'
 import { type AnsweredRow, columnsBut, type OrderParts, toAnswer } from './table.ts'
@@ -92,20 +91,6 @@ ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-/** The paid orders of days that an event does not list (docs/records.md, Counting), and their takings in euros. */
-export async function readUnlisted(
-  db: Kysely<Database>,
-  { eventId, days }: Pick<Event, 'eventId' | 'days'>,
-): Promise<{ orders: number; takings: number }> {
-  const listed = days.map(({ dayId }) => dayId)
-  const paid = sumOf(confirmedStatuses.map(status => statusColumns[status]))
-  const { rows } = await sql<{ orders: number; cents: number }>`
-select coalesce(sum(${paid}), 0)::bigint as orders, coalesce(sum(sales_cents), 0)::bigint as cents
-from daily_counters
-where event_id = ${eventId} and area_id = ${allAreas} and day_id <> all(${listed}::int[])`.execute(db)
-  return { orders: rows[0]?.orders ?? 0, takings: toEuros(rows[0]?.cents ?? 0) }
-}
-
 /** Which orders a list shows. */
 export type OrderFilter = {
   eventId: EventId
@@ -118,14 +103,12 @@ export type OrderFilter = {
 /** The number of orders with a filter's status, as a sum of the status columns of a row. */
 function keptOrders(status: OrderStatus | undefined): RawBuilder<number> {
   const { Cancelled, ...listed } = statusColumns
-  return sumOf(status === undefined ? Object.values(listed) : [statusColumns[status]])
-}
-
-const sumOf = (columns: string[]): RawBuilder<number> =>
-  sql.join(
+  const columns = status === undefined ? Object.values(listed) : [statusColumns[status]]
+  return sql.join(
     columns.map(column => sql.ref(column)),
     sql` + `,
   )
+}
 
 /** The order buckets of a page: its orders are from `sinceMs` until before `untilMs`, after `skipped` of them. */
 type PageBuckets = { sinceMs: number; untilMs: number; skipped: number }

@@ -1,4 +1,4 @@
-import type { EventId, OrderStatus } from '@tally/contract'
+import { type Event, type EventId, type OrderStatus, toEuros } from '@tally/contract'
 import { type Database, ints, type Tx, texts, uuids } from '@tally/platform'
 import { type Kysely, sql } from 'kysely'
 import type { Counter, OwnKey } from '../counting/counter.ts'
@@ -10,10 +10,10 @@ import {
   noAreaChanges,
   noStatuses,
 } from '../counting/counters.ts'
-import { getOrInsertComputed } from '../counting/facts.ts'
+import { confirmedStatuses, getOrInsertComputed } from '../counting/facts.ts'
 import { itemsPerBlock } from '../models/items.ts'
 import { rowsReader, rowText } from './rows.ts'
-import { statement, statusCounts } from './statement.ts'
+import { statement, statusColumns, statusCounts } from './statement.ts'
 
 type ScannedRow = { dayId: number; areaId: number; json: string }
 
@@ -66,6 +66,21 @@ order by wanted.place`.execute(db)
 const isCounted = (row: Record<OrderStatus, number | null>): row is Record<OrderStatus, number> =>
   row.Paid !== null
 
+const confirmedTotal = statement(confirmedStatuses.map(status => statusColumns[status]).join(' + '))()
+
+/** The paid orders of days that an event does not list (docs/records.md, Counting), and their takings in euros. */
+export async function readUnlisted(
+  db: Kysely<Database>,
+  { eventId, days }: Pick<Event, 'eventId' | 'days'>,
+): Promise<{ orders: number; takings: number }> {
+  const listed = days.map(({ dayId }) => dayId)
+  const { rows } = await sql<{ orders: number; cents: number }>`
+select coalesce(sum(${confirmedTotal}), 0)::bigint as orders, coalesce(sum(sales_cents), 0)::bigint as cents
+from daily_counters
+where event_id = ${eventId} and area_id = ${allAreas} and day_id <> all(${listed}::int[])`.execute(db)
+  return { orders: rows[0]?.orders ?? 0, takings: toEuros(rows[0]?.cents ?? 0) }
+}
+
 /** Counters whose number is limited (docs/records.md, Limits of an event): an event's rows, or those of one day. */
 export type CounterScope =
   | { of: 'rows'; eventId: EventId; dayId?: undefined }
@@ -103,12 +118,12 @@ order by place`.execute(tx)
 }
 
 /**
- * A counter or a row of counters: the daily counter of a (day, area), a block of menu items or a payment method
- * (`payment`) in a (day, area), a menu item, a time bucket (`bucketStart`) or a payment method of a day. `key` is the
- * block, the menu item, the bucket or the method.
+ * A counter or a row of counters: the row of a (day, area), or of a block of menu items or a payment method in it; a
+ * menu item, a time bucket (`bucketStart`) or a payment method of a day. `key` is the block, the menu item, the bucket
+ * or the method.
  */
 export type CounterKey = {
-  kind: 'area' | 'block' | 'payment' | 'item' | 'timeBucket' | 'paymentMethod'
+  kind: 'areaRow' | 'blockRow' | 'paymentRow' | 'item' | 'timeBucket' | 'paymentMethod'
   eventId: EventId
   dayId: number
   areaId: number
@@ -121,9 +136,9 @@ export async function hasCounters(tx: Tx, keys: readonly CounterKey[]): Promise<
     (stored.event_id, stored.day_id, stored.area_id) = (wanted.event_id, wanted.day_id, wanted.area_id)`
   const { rows } = await sql<{ isStored: boolean }>`
 select case kind
-  when 'area' then exists (select from daily_counters as stored where ${ofArea})
-  when 'block' then exists (select from item_counters as stored where ${ofArea} and stored.block = wanted.key::int)
-  when 'payment' then exists (
+  when 'areaRow' then exists (select from daily_counters as stored where ${ofArea})
+  when 'blockRow' then exists (select from item_counters as stored where ${ofArea} and stored.block = wanted.key::int)
+  when 'paymentRow' then exists (
     select from payment_counters as stored where ${ofArea} and stored.payment_method = wanted.key
   )
   when 'item' then exists (

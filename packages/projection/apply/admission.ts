@@ -145,9 +145,9 @@ const counterKeyName = ({ kind, eventId, dayId, areaId, key }: CounterKey): stri
 
 /** The limit that each kind of counter takes room of. */
 const limitOf = {
-  area: 'rows',
-  block: 'rows',
-  payment: 'rows',
+  areaRow: 'rows',
+  blockRow: 'rows',
+  paymentRow: 'rows',
   item: 'items',
   timeBucket: 'timeBuckets',
   paymentMethod: 'paymentMethods',
@@ -180,7 +180,11 @@ function countersOf(eventId: EventId, days: CounterChanges): CounterKey[] {
       const keysOf = (kind: CounterKey['kind'], keys: Iterable<CounterKey['key']>) =>
         Array.from(keys, key => keyOf(kind, key))
       const blocks = new Set(Array.from(items.keys(), item => Math.floor(item / itemsPerBlock)))
-      const ofArea = [keyOf('area'), ...keysOf('block', blocks), ...keysOf('payment', payments.keys())]
+      const ofArea = [
+        keyOf('areaRow'),
+        ...keysOf('blockRow', blocks),
+        ...keysOf('paymentRow', payments.keys()),
+      ]
       if (areaId !== allAreas) return ofArea
       return [
         ...ofArea,
