@@ -5,7 +5,6 @@ import {
   type CounterChanges,
   type CounterKey,
   type CounterScope,
-  counterNames,
   difference,
   hasCounters,
   itemsPerBlock,
@@ -39,6 +38,7 @@ export async function createAdmission(
     changes: Changes
     orders: () => Order[]
   },
+  isFreed = false,
 ): Promise<Admission> {
   const { room, changes } = batch
   const near = await room.reserve(tx, batch.locked, changes)
@@ -47,82 +47,50 @@ export async function createAdmission(
   const touched = (all: Changes) =>
     [...all].flatMap(([id, days]) => (near.has(id) ? countersOf(id, days) : []))
   // Of versions that lose, too.
-  const ofOrders = batch
-    .orders()
-    .filter(({ eventId }) => near.has(eventId))
-    .flatMap(countersOfOrder)
-  const keys = new Map([...touched(changes), ...ofOrders].map(key => [counterKeyName(key), key]))
-  const load = async () => {
-    const isStored = await hasCounters(tx, [...keys.values()])
-    const stored = new Set([...keys.keys()].filter((_, index) => isStored[index]))
-    const missing = [...keys].filter(([name]) => !stored.has(name)).map(([, key]) => scopeOf(key))
-    return { stored, counters: new NearCounters(stored, await room.remaining(tx, missing)) }
+  const orders = batch.orders().filter(({ eventId }) => near.has(eventId))
+  const all = [...touched(changes), ...orders.flatMap(countersOfOrder)]
+  const keys = new Map(all.map(key => [counterKeyName(key), key]))
+  const isStored = await hasCounters(tx, [...keys.values()])
+  const stored = new Set([...keys.keys()].filter((_, index) => isStored[index]))
+  const existing = new Set(stored)
+  const missing = (keys: Iterable<CounterKey>) => [...keys].filter(key => !existing.has(counterKeyName(key)))
+  const remaining = await room.remaining(tx, missing(keys.values()).map(scopeOf))
+
+  /** The limit that leaves no room for all of these. */
+  const lacking = (created: CounterKey[]): CounterScope['of'] | undefined => {
+    for (const [name, needed] of Map.groupBy(created.map(scopeOf), scopeName))
+      if ((remaining.get(name) as number) < needed.length) return needed[0]?.of
+    return undefined
   }
-  let { stored, counters } = await load()
   const isFull = (id: EventId) =>
-    counters.lacking(countersOf(id, changes.get(id) as CounterChanges)) !== undefined
-  let full = [...near].filter(isFull)
-  if (await room.free(tx, full)) {
-    ;({ stored, counters } = await load())
-    full = full.filter(isFull)
-  }
+    lacking(missing(countersOf(id, changes.get(id) as CounterChanges))) !== undefined
+  const full = new Set([...near].filter(isFull))
+  if (!isFreed && (await room.free(tx, full))) return createAdmission(tx, batch, true)
 
   const admit: Admit = order => {
-    if (!full.includes(order.eventId)) return undefined
-    const keys = countersOfOrder(order)
-    const of = counters.lacking(keys)
+    if (!full.has(order.eventId)) return undefined
+    const created = missing(countersOfOrder(order))
+    const of = lacking(created)
     if (of !== undefined) return tooMany(of, room.limits[of])
-    counters.create(keys)
+    for (const key of created) {
+      const name = scopeName(scopeOf(key))
+      remaining.set(name, (remaining.get(name) as number) - 1)
+      existing.add(counterKeyName(key))
+    }
     return undefined
   }
   return {
-    admit: full.length === 0 ? undefined : admit,
+    admit: full.size === 0 ? undefined : admit,
     async store(stores, write) {
       const result = await write()
       const counters = touched(stores)
       const areThere = counters.length === 0 ? [] : await hasCounters(tx, counters)
       for (const [index, key] of counters.entries())
         room.consume(scopeOf(key), Number(areThere[index]) - Number(stored.has(counterKeyName(key))))
-      for (const [id, days] of stores) if (takesAway(days)) room.mayFree(id)
       return result
     },
   }
 }
-
-/** The counters of events near a limit: the names of those that exist, and the room for others by `scopeName`. */
-class NearCounters {
-  readonly #existing: Set<string>
-  readonly #remaining: Map<string, number>
-
-  constructor(stored: ReadonlySet<string>, remaining: Map<string, number>) {
-    this.#existing = new Set(stored)
-    this.#remaining = remaining
-  }
-
-  /** The limit that leaves no room for those of these counters that do not exist; undefined if there is room. */
-  lacking(keys: CounterKey[]): CounterScope['of'] | undefined {
-    const missing = keys.filter(key => !this.#existing.has(counterKeyName(key))).map(scopeOf)
-    for (const [name, needed] of Map.groupBy(missing, scopeName))
-      if ((this.#remaining.get(name) as number) < needed.length) return needed[0]?.of
-    return undefined
-  }
-
-  create(keys: CounterKey[]): void {
-    for (const key of keys) {
-      if (this.#existing.has(counterKeyName(key))) continue
-      const name = scopeName(scopeOf(key))
-      this.#remaining.set(name, (this.#remaining.get(name) as number) - 1)
-      this.#existing.add(counterKeyName(key))
-    }
-  }
-}
-
-/** Whether changes take something away from a counter, in which no order may count any more. */
-const takesAway = (days: CounterChanges): boolean =>
-  [...days.values()]
-    .flatMap(areas => [...areas.values()])
-    .flatMap(area => counterNames.flatMap(name => [...area[name].values()]))
-    .some(row => Object.values(row).some(amount => amount < 0))
 
 const limitNames = {
   rows: 'combinations of day, area, menu items and payment methods',

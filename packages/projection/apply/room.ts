@@ -94,25 +94,19 @@ export class EventRoom {
     return new Map([...rooms, ...(await this.count(tx, [...lacking.values()]))])
   }
 
-  /**
-   * Deletes the counters of locked events near a limit in which no order counts, if there may be any: as after `tally
-   * rebuild`. Returns whether counters may have been deleted.
-   */
-  async free(tx: Tx, eventIds: EventId[]): Promise<boolean> {
-    const mayFree = eventIds.filter(id => this.events.get(id)?.isFreed !== true)
-    for (const eventId of mayFree) {
+  /** Deletes counters of locked events near a limit in which no order counts; false if there are surely none. */
+  async free(tx: Tx, eventIds: Iterable<EventId>): Promise<boolean> {
+    const unfreed = [...eventIds].filter(id => this.events.get(id)?.isFreed !== true)
+    for (const eventId of unfreed) {
       await deleteEmptied(tx, eventId)
-      const known = this.events.get(eventId)
-      known?.rooms.clear()
-      if (known !== undefined) known.isFreed = true
+      Object.assign(this.events.get(eventId) ?? {}, { rooms: new Map(), isFreed: true })
     }
-    return mayFree.length > 0
+    return unfreed.length > 0
   }
 
-  /** Notes that no order may count any more in some counters of an event. */
-  mayFree(eventId: EventId): void {
-    const known = this.events.get(eventId)
-    if (known !== undefined) known.isFreed = false
+  /** Notes that stored orders have changed: no order may count any more where they did. */
+  mayFree(orders: { eventId: EventId }[]): void {
+    for (const { eventId } of orders) Object.assign(this.events.get(eventId) ?? {}, { isFreed: false })
   }
 
   /** Takes room that is remembered. */

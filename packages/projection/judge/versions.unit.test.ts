@@ -5,20 +5,14 @@ import { expect, test } from 'vitest'
 import * as versions from './versions.ts'
 
 const applyOrganization = (known: Organization | undefined, record: Organization) =>
-  versions.applyOrganization(
-    known,
-    record,
-    () =>
-      known &&
-      versions.differingField(versions.organizationContent(known), versions.organizationContent(record)),
-  )
-
+  versions.applyOrganization(known, record, differing(known, record, versions.organizationContent))
 const applyEvent = (known: Event | undefined, record: Event) =>
-  versions.applyEvent(
-    known,
-    record,
-    () => known && versions.differingField(versions.eventContent(known), versions.eventContent(record)),
-  )
+  versions.applyEvent(known, record, differing(known, record, versions.eventContent))
+
+const differing =
+  <Value>(known: Value | undefined, record: Value, content: (value: Value) => versions.Content) =>
+  () =>
+    known && versions.differingField(content(known), content(record))
 
 const anOrganization = (version: number, name = 'Pro Loco') =>
   organization.parse({ organizationId: records.proLoco, version, name, status: 'Trial' })
