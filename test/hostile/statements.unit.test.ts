@@ -37,6 +37,7 @@ test('texts that are made when a module is loaded are made of the counters, the 
     'packages/figures/orders/reader.ts: statement(',
     'packages/figures/orders/table.ts: statement(insertOrdersText',
     'packages/figures/orders/table.ts: statement(insertOrdersText',
+    'packages/figures/tables/reader.ts: statement(confirmedStatuses',
     'packages/figures/tables/reader.ts: statement<ScannedRow>(scanText',
     'packages/figures/tables/statement.ts: statement(',
     'packages/figures/tables/statement.ts: statement(Object',

@@ -120,21 +120,19 @@ export function factsOf({ order, refunds }: KnownOrder, isOnlyStatus = false): O
 export function changesStatusAlone(before: KnownOrder, after: KnownOrder): boolean {
   const [one, other] = [before.order, after.order]
   if (one === undefined || other === undefined || before.refunds !== after.refunds) return false
+  const hasSameLine = (line: CountedLine, index: number) =>
+    lineFields.every(field => line[field] === other.items[index]?.[field])
   return (
     isConfirmed(one.status) &&
     isConfirmed(other.status) &&
-    one.dayId === other.dayId &&
-    one.areaId === other.areaId &&
-    one.orderDateTime === other.orderDateTime &&
-    one.paymentMethod === other.paymentMethod &&
-    one.totalAmount === other.totalAmount &&
+    countedFields.every(field => one[field] === other[field]) &&
     one.items.length === other.items.length &&
-    one.items.every((line, index) => isSameLine(line, other.items[index] as CountedLine))
+    one.items.every(hasSameLine)
   )
 }
 
-const isSameLine = (one: CountedLine, other: CountedLine): boolean =>
-  one.menuItemId === other.menuItemId && one.quantity === other.quantity && one.unitPrice === other.unitPrice
+const countedFields = ['dayId', 'areaId', 'orderDateTime', 'paymentMethod', 'totalAmount'] as const
+const lineFields = ['menuItemId', 'quantity', 'unitPrice'] as const
 
 function itemFacts(order: CountedOrder, refunds: RefundSums): ItemFacts[] {
   const items = new Map<MenuItemId, ItemFacts>()

@@ -187,11 +187,7 @@ function createPublication({ db, redis, keys, onNewEpoch = () => {}, onUncomposa
     isNewEpoch = true
   })
 
-  const raiseMarks = async (
-    epoch: number,
-    pending: Pending,
-    published: Published['events'],
-  ): Promise<void> => {
+  const raiseMarks = async (epoch: number, pending: Pending, published: Published['events']) => {
     const marks = Map.groupBy(pending.marks.values(), ({ partition }) => partition)
     const events = Map.groupBy(published, ({ shard }) => shard)
     const raiseShard = (shard: number) => {
