@@ -20,11 +20,10 @@ export function judgeBatch(
   batch: RecordBatch,
   { onInternal, verdict }: { onInternal?: OnInternal | undefined; verdict?: Rejected | undefined },
 ): Judged {
-  const { topic, partition, records } = batch
   const judged: Judged = { batch, good: [], rejected: [] }
-  for (const record of records) {
+  for (const record of batch.records) {
     const { offset } = record
-    const decoded = verdict ?? judge(type, record, error => onInternal?.({ topic, partition, offset }, error))
+    const decoded = verdict ?? judge(type, batch, record, onInternal)
     if (decoded.outcome === 'decoded') judged.good.push({ offset, value: decoded.value })
     else judged.rejected.push({ offset, rejected: decoded })
   }
@@ -33,14 +32,15 @@ export function judgeBatch(
 
 function judge<Type extends RecordType>(
   type: Type,
-  { key, value, leftOut }: KafkaRecord,
-  onInternal: (error: unknown) => void,
+  { topic, partition }: RecordBatch,
+  { key, value, leftOut, offset }: KafkaRecord,
+  onInternal: OnInternal | undefined,
 ): Decoded<RecordOf<Type>> {
   if (leftOut !== undefined) return tooLarge(leftOut)
   try {
     return decodeRecord(type, key, value)
   } catch (error) {
-    onInternal(error)
+    onInternal?.({ topic, partition, offset }, error)
     return internal
   }
 }
