@@ -46,8 +46,8 @@ export type Counts = { records: number; rejected: number; misplaced: number }
 /**
  * Opens a check of records by the judgement of the projector, without storing anything. `check` returns what is wrong
  * with a batch, in the order of its records, with all wrong fields of each; `partitions` is how many the topic has, if
- * the records' partition is to be judged too. It remembers what was said of each entity (`createMemory`), which decides a
- * `conflict` and a `contradiction`.
+ * the records' partition is to be judged too. It remembers what was said of each entity (`createMemory`), which decides
+ * a `conflict` and a `contradiction`.
  */
 export function createCheck() {
   const counts: Counts = { records: 0, rejected: 0, misplaced: 0 }

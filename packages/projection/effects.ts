@@ -59,7 +59,7 @@ export type Placed<Value> = { offset: number; value: Value }
 /** What one transaction applies of one partition. */
 export type ShardPart<Value> = { shard: number; records: Placed<Value>[] }
 
-/** `next`: the offset to read next. No `effects`: the stored offset differed. `hasMisplaced`: this batch marks the partition. */
+/** `next`: the offset to read next. No `effects`: the stored offset differed. `hasMisplaced`: marked by this batch. */
 export type Projected = { next: number; effects: Effects | undefined; hasMisplaced?: boolean }
 
 /** The events of a transaction's records: the shard in which the records of each lie, and their locked heads. */

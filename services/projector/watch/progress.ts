@@ -15,7 +15,7 @@ export type PartitionProgress = {
   appliedOf(of: TopicPartition): number | undefined
   /** A copy of the applied offsets, by partition. */
   appliedNow(): ReadonlyMap<string, number>
-  /** The partition is read from `next` on. If more was applied (Postgres has lost it), ends recorded before are void. */
+  /** The partition is read from `next` on. If more was applied (Postgres lost it), ends recorded before are void. */
   moved(of: TopicPartition, next: number): void
   /**
    * Records ends of partitions as they were at their time or later; of no effect in an epoch that is over. If the

@@ -18,7 +18,7 @@ import {
 
 const tickMs = 400
 /**
- * The sleeps after `soon`: the first tick records the ends of partitions that have just been assigned, a later one finds
+ * The sleeps after `soon`: the first tick records the ends of partitions that were just assigned, a later one finds
  * them reached. With the usual sleeps, their watermarks would stand still for up to 0.8 s longer.
  */
 const soonMs = [50, 50]
