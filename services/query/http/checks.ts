@@ -4,6 +4,7 @@ import type { Endpoint } from '@tally/contract'
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
+import { tokenOf } from '../polling/plainRequest.ts'
 import { findBrokenEncoding, parseQuery, splitTarget } from './encoding.ts'
 import { type ParameterError, RequestProblem, unavailable } from './problems.ts'
 
@@ -24,19 +25,6 @@ export function createAuthenticate(
       return asProblem(error)
     }
   }
-}
-
-/** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (docs/api.md, Tokens). */
-export function tokenOf(headers: {
-  'x-api-key'?: string | string[] | undefined
-  authorization?: string | undefined
-}): string | undefined {
-  const own = headers['x-api-key']
-  return typeof own === 'string' && own !== '' ? own : bearerToken(headers.authorization)
-}
-
-function bearerToken(authorization: string | undefined): string | undefined {
-  return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
 }
 
 function asProblem(error: unknown): never {

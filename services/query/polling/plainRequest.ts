@@ -69,3 +69,9 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
 
 const staysOpen = (name: string, value: string): boolean =>
   name === 'connection' && value.toLowerCase() === 'keep-alive'
+
+/** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (docs/api.md, Tokens). */
+export function tokenOf({ 'x-api-key': own, authorization }: ReadRequest['headers']): string | undefined {
+  if (typeof own === 'string' && own !== '') return own
+  return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+}

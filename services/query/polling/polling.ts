@@ -6,7 +6,7 @@ import type { ShardHash } from '@tally/publication'
 import type { Seen } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 import { type Answer, createMessages, linesOf, ownText } from '../http/answer.ts'
-import { longestRemembered, tokenOf } from '../http/checks.ts'
+import { longestRemembered } from '../http/checks.ts'
 import type { Cors } from '../http/cors.ts'
 import type { OnAnswered } from '../http/metrics.ts'
 import { newRequestId } from '../http/server.ts'
@@ -17,7 +17,7 @@ import type { RequestBatches } from '../redis/requestBatches.ts'
 import type { EventViews } from '../views/eventViews.ts'
 import type { Remembered } from '../views/memory.ts'
 import type { Exchange } from './directAnswers.ts'
-import type { ReadRequest } from './plainRequest.ts'
+import { type ReadRequest, tokenOf } from './plainRequest.ts'
 
 /**
  * How many characters of answers are kept, enough for four questions about 5,000 events. Many of them are also kept by
