@@ -26,7 +26,7 @@ export function createServer(options: ServerOptions): { app: FastifyInstance; un
   const app = fastify({
     // Fastify's log costs time on each request; answerProblem logs unexpected errors.
     logger: false,
-    genReqId: newRequestId,
+    genReqId: () => randomUUID(),
     requestIdHeader: false,
     rewriteUrl: ({ url }) => toOriginForm(url),
     // Requests that arrive during shutdown are answered like all others, not with fastify's own 503.
@@ -67,9 +67,6 @@ export function closeIdleConnections(app: FastifyInstance): void {
 /** A request target in absolute form (RFC 9112, 3.2.2) as a path with its query; any other one as it is. */
 const toOriginForm = (target = '/'): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/')
-
-/** A value of X-Request-Id. */
-export const newRequestId = (): string => randomUUID()
 
 /** checks.ts parses the query, and remembers valid ones. */
 const keepText = (query: string) => query as never

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiKey, Authenticator, KnownKey } from '@tally/access'
 import { type EndpointName, type EventId, endpoints, type OrganizationId, type Scope } from '@tally/contract'
@@ -9,7 +10,6 @@ import { type Answer, createMessages, linesOf, ownText } from '../http/answer.ts
 import { longestRemembered } from '../http/checks.ts'
 import type { Cors } from '../http/cors.ts'
 import type { OnAnswered } from '../http/metrics.ts'
-import { newRequestId } from '../http/server.ts'
 import { type Allowance, allowed, type LimitDecision } from '../limits/limitDecision.ts'
 import type { RateLimiter } from '../limits/rateLimit.ts'
 import type { PollOf } from '../redis/batch.ts'
@@ -120,7 +120,7 @@ export function createPolling({
     const { poll, headers, exchange, beganAt } = one
     let message: ReturnType<typeof messageOf> | undefined
     try {
-      const sent = { requestId: newRequestId(), ifNoneMatch: headers['if-none-match'] }
+      const sent = { requestId: randomUUID(), ifNoneMatch: headers['if-none-match'] }
       message = messageOf(answer, asOfMs, decision, sent)
       if (!unread.reserve(exchange.socket, message.bytes, poll.organizationId)) message = undefined
     } catch {}
