@@ -92,7 +92,7 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
     },
     noteWrite(error) {
       if (error !== undefined) onFailure(error)
-      const isRefused = isRefusedWrite(error)
+      const isRefused = error !== undefined && isRefusedWrite(error)
       // Other errors do not tell whether Redis accepts writes.
       if (refusesWrites === isRefused || (error !== undefined && !isRefused)) return
       refusesWrites = isRefused
