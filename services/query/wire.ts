@@ -120,7 +120,7 @@ function openRequestDeps(
       else logger.error({ err: error }, 'Redis refuses writes, so Postgres answers: free its memory or disk')
     },
   })
-  const onBatch = (requests: number) => metrics.batchRequests.observe(requests)
+  const onBatch = metrics.batchRequests.observe
   const batches = createRequestBatches({ redis, keys, topics, breaker, onBatch }, settings.rateLimits)
   const repair = createRepairs<OrganizationId>(1, id => publishOrganizations(servers, [id]), onFailure)
   const limiter = createRateLimiter({ db: authDb, batches, breaker, repair }, settings.rateLimits)
