@@ -1,5 +1,4 @@
 import type { EventId } from '@tally/contract'
-import { earliest } from '@tally/offsets'
 import type { RedisClient } from '@tally/platform'
 import { asOfField, eventRevisionField, type RedisKeys } from './redis.ts'
 
@@ -43,11 +42,11 @@ export const readEventVersion = async (
 /** A shard's hash from its line in the reply of a script: epoch, watermarks, revisions of these events. */
 export function toShardHash(line: number[] | Error, topics: string[], ids: EventId[]): ShardHash | Error {
   if (line instanceof Error) return line
-  const [epoch = Number.NaN, ...rest] = line
+  const watermarks = topics.map((_, index) => line[1 + index] ?? Number.NaN)
   return {
-    epoch: epoch || 0,
-    asOfMs: earliest(topics.map((_, index) => toTime(rest[index]))),
-    revisions: new Map(ids.map((id, index) => [id, rest[topics.length + index] || 0])),
+    epoch: line[0] || 0,
+    asOfMs: watermarks.every(isTime) ? Math.min(...watermarks) : null,
+    revisions: new Map(ids.map((id, index) => [id, line[1 + topics.length + index] || 0])),
   }
 }
 
@@ -58,8 +57,8 @@ export function toEventVersion(line: number[] | Error): EventVersion | undefined
   return Number.isNaN(revision) ? undefined : { revision, epoch: epoch || 0 }
 }
 
-/** Null if it is absent, or no time that a Date can have. */
-const toTime = (ms = Number.NaN): number | null => (Math.abs(ms) <= 8.64e15 ? ms : null)
+/** Whether it is there, and a time that a Date can have. */
+const isTime = (ms: number): boolean => Math.abs(ms) <= 8.64e15
 
 const toNumber = (text: string | null | undefined): number => (text == null ? Number.NaN : Number(text))
 
