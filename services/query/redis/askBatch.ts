@@ -12,7 +12,6 @@ import {
   toShardHash,
   versionsScript,
 } from '@tally/publication'
-import { Cluster } from 'ioredis'
 import { type Batch, rejectReads, settle, settleWith, type Taker, type Waiter } from './batch.ts'
 import type { Breaker } from './breaker.ts'
 
@@ -30,8 +29,7 @@ type AskBatch = (batch: Batch) => Promise<unknown>
 
 export function createAskBatch(deps: AskDeps, limits: RateLimits): AskBatch {
   const [ofNode, ofSlots] = [askNode(deps, limits), askSlots(deps, limits)]
-  // Not known before Redis has answered.
-  return batch => (deps.redis instanceof Cluster ? ofSlots(batch) : ofNode(batch))
+  return batch => (batch.isCluster ? ofSlots(batch) : ofNode(batch))
 }
 
 /**
@@ -78,7 +76,7 @@ function askNode({ redis, topics, breaker }: AskDeps, limits: RateLimits): AskBa
   }
 }
 
-/** In a cluster, a command for each window and each hash: no script touches two slots. */
+/** In a cluster, a command for each window and each hash. */
 function askSlots({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits): AskBatch {
   const limitPairs = Object.entries(limits).flat()
 

@@ -47,6 +47,8 @@ export class Waiter<Reply> {
 export type Batch = {
   /** No other batch has it. */
   number: number
+  /** Whether it goes to a cluster: no script touches two slots there, and replies come from several nodes. */
+  isCluster: boolean
   takers: Taker[]
   shards: ShardWaiter[]
   /** By question, then by key. */
@@ -155,9 +157,9 @@ export type OnPolled = (
 ) => void
 type WaitingPoll = { index: number; taker: Taker; event: EventWaiter; onPolled: OnPolled }
 
-let batches = 0
-export const newBatch = (): Batch => ({
-  number: ++batches,
+export const newBatch = (number: number, isCluster = false): Batch => ({
+  number,
+  isCluster,
   takers: [],
   shards: [],
   replies: new Map(),
@@ -175,21 +177,15 @@ export function joinTakers(
 }
 
 /**
- * Joins a poll to the batch. With `together`, `onPolled` is called when the whole batch is answered; without, as soon
- * as the poll's own replies have arrived, so that in a cluster a slow node does not delay the polls of others.
+ * Joins a poll to the batch; `onPolled` is called when the whole batch is answered, or in a cluster as soon as the
+ * poll's own replies have arrived, so that a slow node does not delay the polls of others.
  */
-export function joinPoll(
-  batch: Batch,
-  { organization, event }: PollOf,
-  { onPolled, together }: { onPolled: OnPolled; together: boolean },
-): void {
+export function joinPoll(batch: Batch, { organization, event }: PollOf, onPolled: OnPolled): void {
   const taker = takerOf(batch, organization)
   const poll = { index: taker.count++, taker, event: eventOf(batch, event), onPolled }
-  if (together) batch.polls.push(poll)
-  else {
-    const replies = [taker.promise, poll.event.shard.promise, poll.event.promise]
-    void Promise.allSettled(replies).then(() => notify(poll))
-  }
+  if (!batch.isCluster) return void batch.polls.push(poll)
+  const replies = [taker.promise, poll.event.shard.promise, poll.event.promise]
+  void Promise.allSettled(replies).then(() => notify(poll))
 }
 
 /** Tells the polls of a batch what is known by now; what comes later is not told. */

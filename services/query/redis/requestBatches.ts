@@ -3,7 +3,6 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/figures'
 import type { RateLimits } from '@tally/platform'
 import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/publication'
-import { Cluster } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { Allowance, LimitDecision } from '../limits/limitDecision.ts'
 import { type AskDeps, createAskBatch } from './askBatch.ts'
@@ -96,9 +95,8 @@ export function createRequestBatches(
   limits: RateLimits,
 ): RequestBatches {
   const { redis, keys, breaker, onBatch } = deps
-  /** Not known before Redis has answered. */
-  const isCluster = () => redis instanceof Cluster
   const ask = createAskBatch(deps, limits)
+  let batches = 0
   let collecting: Batch | undefined
   /** Batches that are neither answered nor too late. */
   const unanswered = new Set<Batch>()
@@ -128,7 +126,7 @@ export function createRequestBatches(
       clearTimeout(timer)
       if (unanswered.delete(batch)) setImmediate(send)
     }
-    const timer = isCluster() ? setTimeout(sendNext, holdMs) : undefined
+    const timer = batch.isCluster ? setTimeout(sendNext, holdMs) : undefined
     // Counted from when it went out or was held: before that, it waited for other batches, or for this process.
     const cancel = breaker.deadline(performance.now() - heldMs, () => {
       if (++lateInARow >= mostLate) breaker.trip()
@@ -149,7 +147,8 @@ export function createRequestBatches(
 
   const current = (): Batch => {
     if (collecting === undefined) {
-      collecting = newBatch()
+      // Not known before Redis has answered.
+      collecting = newBatch(++batches, redis.isCluster)
       setImmediate(send)
     }
     return collecting
@@ -163,7 +162,7 @@ export function createRequestBatches(
     }),
     poll(poll, onPolled) {
       const batch = current()
-      joinPoll(batch, poll, { onPolled, together: !isCluster() })
+      joinPoll(batch, poll, onPolled)
       // While the breaker is open `send` fails the batch at once, and `poll` has to return before `onPolled` is called.
       if (batch.joined >= largeBatch && !breaker.isOpen()) send()
     },
