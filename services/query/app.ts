@@ -70,16 +70,8 @@ export async function buildApp(
   app.addHook('preClose', () => stopDirect())
   closeIdleConnections(app)
   if (edition === 'cloud') {
-    const fromMemory = metrics.source.labels({ source: 'memory' })
-    const views = deps.readers.views
-    const polling = createPolling({
-      ...deps,
-      views,
-      cors,
-      unread,
-      onAnswered,
-      onConfirmed: () => fromMemory.inc(),
-    })
+    const { views } = deps.readers
+    const polling = createPolling({ ...deps, views, cors, unread, onAnswered, onSource: metrics.countSource })
     const direct = answerDirectly(app.server, polling.answer)
     stopDirect = direct.stop
     const answerRequest = createAnswerRequest({ ...deps, unread, onAnswered, polling, direct })

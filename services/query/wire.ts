@@ -144,7 +144,7 @@ function openRequestDeps(
     shared,
     watermarks,
     topics,
-    onSource: source => metrics.source.labels({ source }).inc(),
+    onSource: metrics.countSource,
     onFailure,
     listedEvents: list.listed,
   })

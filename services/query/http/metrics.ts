@@ -1,7 +1,6 @@
 import type { ApiKey, RequestCounts } from '@tally/access'
 import { endpoints, timeZoneDataVersion } from '@tally/contract'
-import { getOrInsertComputed } from '@tally/figures'
-import type { Metrics } from '@tally/platform'
+import type { MetricName, Metrics } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
@@ -24,8 +23,14 @@ const batchSizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 /** The metrics that a query process keeps; packages/platform describes each. */
 export function queryMetrics(metrics: Metrics) {
   metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
+  const sourceOf = counterOf(metrics, 'tally_query_source_total', ['source'])
+  const bySource = {
+    memory: sourceOf({ source: 'memory' }),
+    redis: sourceOf({ source: 'redis' }),
+    postgres: sourceOf({ source: 'postgres' }),
+  }
   return {
-    countRequests: createRequestCounts(metrics),
+    requestsOf: counterOf(metrics, 'tally_query_requests_total', ['endpoint', 'status']),
     secondsOf: metrics.histogramOf<'endpoint' | 'outcome'>('tally_query_request_seconds', requestSeconds),
     batchRequests: metrics.histogram('tally_query_batch_requests', batchSizes),
     /** Exports the age of each shard's watermark, in milliseconds, whenever the metrics are read. */
@@ -33,7 +38,9 @@ export function queryMetrics(metrics: Metrics) {
       metrics.gauge('tally_query_as_of_age_seconds', ['shard'], age => {
         for (const [shard, ageMs] of ages()) age.set({ shard: String(shard) }, ageMs / 1000)
       }),
-    source: metrics.counter('tally_query_source_total', ['source']),
+    countSource(source: keyof typeof bySource): void {
+      bySource[source].count += 1
+    },
     failures: metrics.counter('tally_query_failures_total', []),
     droppedConnections: metrics.counter('tally_query_dropped_connections_total', []),
     unreadConnections: metrics.counter('tally_query_unread_connections_total', []),
@@ -41,6 +48,9 @@ export function queryMetrics(metrics: Metrics) {
   }
 }
 export type QueryMetrics = ReturnType<typeof queryMetrics>
+
+/** What is counted and timed of the answers of an endpoint with one status; those of one outcome are timed together. */
+type Series = { requests: { count: number }; seconds: ReturnType<QueryMetrics['secondsOf']>; outcome: string }
 
 /** Call it for every answer that bypasses fastify; `beganAt` is by `performance.now`. */
 export type OnAnswered = (
@@ -56,16 +66,26 @@ export type OnAnswered = (
  */
 export function watchRequests(
   app: FastifyInstance,
-  { countRequests, secondsOf }: QueryMetrics,
+  { requestsOf, secondsOf }: QueryMetrics,
   counts: Pick<RequestCounts, 'note'>,
 ): OnAnswered {
-  const secondsBy = memoize((endpoint, outcome: string) => secondsOf({ endpoint, outcome }))
   // A counter that begins at 1 has no increase for Prometheus: the first failure would not show.
   for (const endpoint of [...Object.keys(endpoints), 'other'])
-    for (const status of failures) countRequests(endpoint, status, 0)
+    for (const status of ['500', '503']) requestsOf({ endpoint, status })
+  const opened = new Map<string, Map<number, Series>>()
+  const open = (endpoint: string, status: number): Series => {
+    const byStatus = opened.get(endpoint) ?? new Map<number, Series>()
+    const outcome = outcomeOf(status)
+    const alike = [...byStatus.values()].find(series => series.outcome === outcome)
+    const seconds = alike?.seconds ?? secondsOf({ endpoint, outcome })
+    const series = { requests: requestsOf({ endpoint, status: String(status) }), seconds, outcome }
+    opened.set(endpoint, byStatus.set(status, series))
+    return series
+  }
   const answered: OnAnswered = (endpoint, { apiKey, beganAt }, status) => {
-    countRequests(endpoint, status)
-    secondsBy(endpoint, outcomeOf(status)).observe((performance.now() - beganAt) / 1000)
+    const { requests, seconds } = opened.get(endpoint)?.get(status) ?? open(endpoint, status)
+    requests.count += 1
+    seconds.observe((performance.now() - beganAt) / 1000)
     if (apiKey !== undefined) counts.note(apiKey, status)
   }
   app.decorateRequest('apiKey', undefined)
@@ -81,41 +101,25 @@ export function watchRequests(
   return answered
 }
 
-/** Answers that count against availability (docs/reference.md, Service levels). */
-const failures = [500, 503]
-
 /** Refusals are apart: some wait on purpose, and none of them is what a device came for. */
 const outcomeOf = (status: number): string =>
   status < 400 ? 'answered' : status < 500 ? 'refused' : 'failed'
 
 /**
- * Counts requests in memory, and passes the counts to prom-client when the metrics are read: prom-client builds a
- * string from the labels on each call, which took 2 % of the time of a poll.
+ * A counter that counts in memory, and passes its counts to prom-client when the metrics are read: prom-client builds a
+ * string from the labels on each call, which took 2 % of the time of a poll. Returns the function that opens a series.
  */
-function createRequestCounts(metrics: Metrics) {
-  const counts: { endpoint: string; status: string; count: number }[] = []
-  metrics.counter('tally_query_requests_total', ['endpoint', 'status'], counter => {
-    for (const series of counts) {
-      const { endpoint, status, count } = series
-      counter.inc({ endpoint, status }, count)
+function counterOf<Label extends string>(metrics: Metrics, name: MetricName, labelNames: Label[]) {
+  const opened: { labels: Record<Label, string>; count: number }[] = []
+  metrics.counter(name, labelNames, counter => {
+    for (const series of opened) {
+      counter.inc(series.labels, series.count)
       series.count = 0
     }
   })
-  const countOf = memoize((endpoint, status: number) => {
-    const series = { endpoint, status: String(status), count: 0 }
-    counts.push(series)
+  return (labels: Record<Label, string>): { count: number } => {
+    const series = { labels, count: 0 }
+    opened.push(series)
     return series
-  })
-  return (endpoint: string, status: number, by = 1): void => {
-    countOf(endpoint, status).count += by
-  }
-}
-
-/** Keeps one value per endpoint and label; there are few of both. */
-function memoize<Label, Value>(make: (endpoint: string, label: Label) => Value) {
-  const made = new Map<string, Map<Label, Value>>()
-  return (endpoint: string, label: Label): Value => {
-    const ofEndpoint = getOrInsertComputed(made, endpoint, () => new Map<Label, Value>())
-    return getOrInsertComputed(ofEndpoint, label, () => make(endpoint, label))
   }
 }

@@ -5,11 +5,14 @@ import { expect, test } from 'vitest'
 import { queryMetrics, watchRequests } from './metrics.ts'
 
 test('requests are counted and timed by endpoint, those that were refused or failed apart', async () => {
-  const { answered, text } = given()
+  const { answered, metrics, text } = given()
   const request = { apiKey: undefined, beganAt: performance.now() }
   for (const status of [200, 304, 429, 503]) answered('getKpis', request, status)
+  metrics.countSource('memory')
 
+  await text()
   const series = await text()
+  expect(series).toContain('tally_query_source_total{source="memory"} 1')
   expect(series).toContain('tally_query_requests_total{endpoint="getKpis",status="503"} 1')
   for (const [outcome, count] of [
     ['answered', 2],

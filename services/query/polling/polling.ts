@@ -80,7 +80,8 @@ export type PollingDeps = {
   cors: Pick<Cors, 'headers'> | undefined
   unread: Unread
   onAnswered: OnAnswered
-  onConfirmed: () => void
+  /** Called with the source of an answer that goes out again. */
+  onSource: (source: 'memory') => void
 }
 
 /**
@@ -99,7 +100,7 @@ export function createPolling({
   cors,
   unread,
   onAnswered,
-  onConfirmed,
+  onSource,
 }: PollingDeps): Polling {
   const polls = new LRUCache<string, Poll>({
     maxSize: keptText,
@@ -147,7 +148,7 @@ export function createPolling({
     }
     if (confirmed?.revision === poll.revision) {
       send(one, poll.answer, confirmed.asOfMs, decision)
-      return onConfirmed()
+      return onSource('memory')
     }
     if (!seen) return exchange.leave(fallback)
     const reading = readAgain(one, seen, put)

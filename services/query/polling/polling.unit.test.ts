@@ -97,7 +97,7 @@ beforeEach(() => {
     cors: undefined,
     unread: { reserve: () => says.hasRoom },
     onAnswered: (name, { apiKey }, status) => asked.answered.push([name, apiKey?.keyId, status]),
-    onConfirmed: () => asked.confirmed++,
+    onSource: () => asked.confirmed++,
   })
   polling.keep({ url, method: 'GET' } as IncomingMessage, {
     name: 'getKpis',
