@@ -206,11 +206,7 @@ export function createTexts(redis: ReadModelRedis): TextReads {
 }
 
 /** A read of an event that has not changed since `head` was read, and of which no document is needed. */
-export const remembered = <Known extends KnownHead>(
-  head: Known,
-  shard: ShardHash,
-  { epoch }: EventVersion,
-) => ({
+const remembered = (head: Head, shard: ShardHash, { epoch }: EventVersion): Read => ({
   head,
   documents: noDocuments,
   asOfMs: shard.asOfMs,

@@ -1,13 +1,13 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { isTransient, type Postgres } from '@tally/platform'
-import { fitsShard, publishEvents } from '@tally/publication'
-import { type RedisRead, remembered, type Seen } from '@tally/views'
+import { publishEvents } from '@tally/publication'
+import type { RedisRead, Seen } from '@tally/views'
 import { failureOf } from '../http/problems.ts'
 import type { Allowance } from '../limits/limitDecision.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
-import { createColdReads } from './coldReads.ts'
+import { createColdRead } from './coldReads.ts'
 import { createHotReads, type HotReadsDeps, isRead } from './hotReads.ts'
-import { createMemory, type Remembered } from './memory.ts'
+import { createMemory, type Memory } from './memory.ts'
 import { type Answered, type Answering, type Asked, createAnswers, type Question } from './question.ts'
 import { raceWithRetries } from './raceWithRetries.ts'
 import { createRepairs, requireEpoch } from './repairs.ts'
@@ -30,15 +30,9 @@ export type EventViews = {
    * then not asked.
    */
   ask(of: Asked, question: Question, allowance: Allowance, seen?: Seen | null): Promise<Answered | undefined>
-  /**
-   * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
-   * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
-   * Undefined if `ask` has to decide. What is remembered of the event is kept in `of.known`, so that the next
-   * confirmation does not look it up.
-   */
-  confirm(of: Asked & { known?: Remembered | undefined }, seen: Seen): Confirmed | undefined
+  /** Whether remembered answers still hold; undefined if `ask` has to decide. */
+  confirm: Memory['confirm']
 }
-type Confirmed = { revision: number; asOfMs: number | null }
 
 export type EventViewsDeps = HotReadsDeps & {
   db: Postgres
@@ -62,9 +56,9 @@ export type EventViewsDeps = HotReadsDeps & {
  */
 export function createEventViews(deps: EventViewsDeps): EventViews {
   const { breaker, watermarks, onSource, onFailure, listedEvents } = deps
-  const memory = createMemory(watermarks.isFuture)
+  const memory = createMemory(deps)
   const redis = createHotReads(deps, memory)
-  const postgres = createColdReads(deps, memory)
+  const readPostgres = createColdRead(deps, memory)
   const answering = createAnswers()
   const epochs = requireEpoch(deps)
   const repair = createRepairs<EventId>(
@@ -88,18 +82,9 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
   }
 
   return {
-    confirm(of, { shard, hash, version }) {
-      if (!of.known?.isKept) of.known = memory.known(of.eventId)
-      const { known } = of
-      if (known?.head.revision !== version.revision || postgres.isUnknown(of)) return undefined
-      // An event that was lost may have come back through another shard: this hash then says nothing about it.
-      if (known.head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined
-      const read = remembered(known.head, hash, version)
-      if (!redis.isUpdated(read) || !memory.confirm(read, known)) return undefined
-      return { revision: version.revision, asOfMs: known.asOfMs }
-    },
+    confirm: memory.confirm,
     async ask(of, question, allowance, seen) {
-      if (postgres.isUnknown(of)) return undefined
+      if (memory.isUnknown(of)) return undefined
       const { eventId } = of
       const plan = answering(of, question)
       const cached = memory.head(eventId)
@@ -112,7 +97,7 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
         return { source, answered: plan.answer(hot, memory.watermark(hot)) }
       }
       const askPostgres = async (isMissing: boolean): Promise<Found> => {
-        const cold = await postgres.read(of, plan.needs)
+        const cold = await readPostgres(of, plan.needs)
         if (cold !== undefined && isMissing) repair(eventId)
         return { source: 'postgres', answered: cold && plan.answer(cold) }
       }

@@ -13,7 +13,6 @@ import {
 import type { Breaker } from '../redis/breaker.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
 import type { Memory } from './memory.ts'
-import type { Watermarks } from './watermarks.ts'
 
 /** How long Redis is asked again if Postgres does not answer; a tick of the projector takes 0.4 s. */
 const lastReadMs = 800
@@ -24,7 +23,6 @@ export type HotReadsDeps = {
   keys: RedisKeys
   batches: RequestBatches
   breaker: Breaker
-  watermarks: Pick<Watermarks, 'isBehind'>
 }
 
 /** Undefined if Redis fails or is too slow. */
@@ -35,8 +33,6 @@ export type HotReads = {
   read(eventId: EventId, needs: Needs, reading: Reading): Promise<Hot>
   /** Whether a read is as new as it should be, so that it can be answered without Postgres. */
   isCurrent(read: KnownRead): boolean
-  /** The same, as far as it depends on Redis and the projector, and not on what this process answered before. */
-  isUpdated(read: KnownRead): boolean
   /** Whether a read has a watermark, so that it can be answered if Postgres is down. */
   isDated(hot: Hot): hot is Read
   /**
@@ -46,21 +42,13 @@ export type HotReads = {
   last(hot: Hot, again: () => Promise<Hot>): Promise<Hot>
 }
 
-/** Reads events from Redis, and compares them with what this process answered before and with Postgres's watermarks. */
-export function createHotReads(
-  { redis, keys, batches, breaker, watermarks }: HotReadsDeps,
-  memory: Memory,
-): HotReads {
+/** Reads events from Redis, and compares them with what this process answered before. */
+export function createHotReads({ redis, keys, batches, breaker }: HotReadsDeps, memory: Memory): HotReads {
   const look: Look = async (eventId, shard) => {
     const [hash, version] = await Promise.all([batches.shard(shard, eventId), batches.event(eventId, shard)])
     return version && { shard, hash, version }
   }
   const fromRedis = createRedisReads({ redis, keys, look })
-  const isUpdated = (read: KnownRead): boolean =>
-    !breaker.refusesWrites() &&
-    read.asOfMs !== null &&
-    !read.head.event.isScattered &&
-    !watermarks.isBehind(read.head.event.shard, read.asOfMs)
   const isDated = (hot: Hot): hot is Read => isRead(hot) && memory.watermark(hot) !== null
 
   return {
@@ -76,8 +64,7 @@ export function createHotReads(
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
       }
     },
-    isCurrent: read => isUpdated(read) && !memory.isAhead(read),
-    isUpdated,
+    isCurrent: read => memory.isUpdated(read) && !memory.isAhead(read),
     isDated,
     async last(hot, again) {
       const isFinal = (read: Hot) => isDated(read) || read === 'missing'

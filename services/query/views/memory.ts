@@ -1,7 +1,9 @@
 import type { EventId } from '@tally/contract'
-import { isBehind as isBehindLast, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/publication'
-import type { Head, KnownHead, KnownRead, Read } from '@tally/views'
+import { fitsShard, isBehind, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/publication'
+import type { Head, KnownHead, KnownRead, Read, Seen } from '@tally/views'
 import { LRUCache } from 'lru-cache'
+import type { Breaker } from '../redis/breaker.ts'
+import type { Asked } from './question.ts'
 import type { Watermarks } from './watermarks.ts'
 
 /** Of how many events a process remembers what it answered; about 400 bytes each. */
@@ -10,6 +12,9 @@ const rememberedEvents = 20_000
 const touchEvery = 8
 /** How many entries of menus, days and areas it keeps of the records of events; about 150 bytes each. */
 const rememberedEntries = 100_000
+/** An id that Postgres does not know costs a query per second; a new event is found within 1 s all the same. */
+const unknownMs = 800
+const rememberedUnknown = 20_000
 
 /** `epoch`: of the watermark. `changes`: how often it was replaced in place. `isKept`: the memory still has it. */
 export type Remembered = {
@@ -30,12 +35,16 @@ type Before = { known: Remembered; changes: number } | undefined
 export type Memory = {
   /** The event's record at the revision that was last answered. */
   head(id: EventId): Head | undefined
-  /** The same without the record; kept for many more events, because devices that poll need no more. */
-  known(id: EventId): Remembered | undefined
   /** Call it before a read of Postgres, and pass the result to `reset` with what was read. */
   now(id: EventId): Before
-  /** Whether a read of Redis is behind an earlier answer. */
+  /** Whether Postgres was asked less than 800 ms ago, and did not have this event for this organization. */
+  isUnknown(of: Asked): boolean
+  /** Notes that Postgres did not have it when it was asked, at this time of `performance.now`. */
+  noteUnknown(of: Asked, askedMs: number): void
+  /** Whether an earlier answer is newer than a read of Redis. */
   isAhead(read: KnownRead): boolean
+  /** Whether a read is as new as it should be, so far as that depends on Redis and the projector. */
+  isUpdated(read: KnownRead): boolean
   /**
    * The watermark for an answer from Redis: that of the read, or the one answered before if the documents are at least
    * as new as then, Postgres lost no commits in between, and its clock has not gone back behind that watermark.
@@ -44,15 +53,26 @@ export type Memory = {
   /** Keeps a read of Redis; call it only if `isAhead` is false. */
   keep(read: Read): void
   /**
-   * Keeps the watermark of a read that found the known revision, so that `known` has the one to answer with; false, and
-   * nothing is changed, if the read is behind `known`. It takes `known` so that it looks nothing up.
+   * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
+   * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
+   * Undefined, and nothing is changed, if a read has to decide. What is remembered of the event is kept in `of.known`,
+   * so that the next confirmation does not look it up.
    */
-  confirm(read: KnownRead, known: Remembered): boolean
+  confirm(of: Asked & { known?: Remembered | undefined }, seen: Seen): Confirmed | undefined
   /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
 
-export function createMemory(isFuture: Watermarks['isFuture']): Memory {
+type Confirmed = { revision: number; asOfMs: number | null }
+
+export function createMemory({
+  breaker,
+  watermarks,
+}: {
+  breaker: Pick<Breaker, 'refusesWrites'>
+  watermarks: Pick<Watermarks, 'isBehind' | 'isFuture'>
+}): Memory {
+  /** Kept of many more events than their records: devices that poll need no more. */
   const remembered = new LRUCache<EventId, Remembered>({
     max: rememberedEvents,
     dispose(known) {
@@ -63,6 +83,9 @@ export function createMemory(isFuture: Watermarks['isFuture']): Memory {
     maxSize: rememberedEntries,
     sizeCalculation: ({ event }) => 1 + event.menuItems.length + event.days.length + event.areas.length,
   })
+
+  /** Until when an organization is assumed not to have an event. */
+  const unknown = new LRUCache<string, number>({ max: rememberedUnknown })
 
   const put = (now: Replaceable) => {
     const known = remembered.get(now.head.eventId)
@@ -75,30 +98,48 @@ export function createMemory(isFuture: Watermarks['isFuture']): Memory {
   }
   /** The watermark for an answer from a read of Redis, with its epoch. */
   const nextOf = (known: Remembered | undefined, read: KnownRead) => {
-    const { asOfMs, epoch } = nextAnswer(saidOf(known), versionOf(read), isFuture)
+    const { asOfMs, epoch } = nextAnswer(saidOf(known), versionOf(read), watermarks.isFuture)
     return { asOfMs, epoch }
   }
-  const isAhead = (read: KnownRead) => isBehind(remembered.peek(read.head.eventId), read)
+  const isUnknown = (of: Asked) => unknown.size > 0 && performance.now() < (unknown.get(keyOf(of)) ?? 0)
+  const isUpdated = ({ asOfMs, head: { event } }: KnownRead) =>
+    !breaker.refusesWrites() &&
+    asOfMs !== null &&
+    !event.isScattered &&
+    !watermarks.isBehind(event.shard, asOfMs)
   return {
     head: id => heads.get(id),
-    known: id => remembered.get(id),
     now(id) {
       const known = remembered.peek(id)
       return known && { known, changes: known.changes }
     },
-    isAhead,
+    isUnknown,
+    noteUnknown: (of, askedMs) => void unknown.set(keyOf(of), askedMs + unknownMs),
+    isAhead: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
+    isUpdated,
     watermark: read => nextOf(remembered.peek(read.head.eventId), read).asOfMs,
     keep(read) {
       putHead(read.head)
       const head = knownOf(read.head)
       put({ head, ...nextOf(remembered.peek(head.eventId), read) })
     },
-    confirm(read, known) {
-      if (isBehind(known, read)) return false
-      replace(known, { head: known.head, ...nextOf(known, read) })
+    confirm(of, { shard, hash, version }) {
+      if (!of.known?.isKept) of.known = remembered.get(of.eventId)
+      const { known } = of
+      if (known?.head.revision !== version.revision || isUnknown(of)) return undefined
+      // An event that was lost may have come back through another shard: this hash then says nothing about it.
+      const { head } = known
+      if (head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined
+      const read = { head, asOfMs: hash.asOfMs, epochs: { documents: version.epoch, asOf: hash.epoch } }
+      if (!isUpdated(read)) return undefined
+      // Most polls of a batch find what the first of them has found.
+      if (known.asOfMs !== hash.asOfMs || known.epoch !== hash.epoch) {
+        if (isBehind(saidOf(known), versionOf(read))) return undefined
+        replace(known, { head, ...nextOf(known, read) })
+      }
       // So that an event that is polled is not evicted as one that was last used long ago.
-      if (known.changes % touchEvery === 0) remembered.get(known.head.eventId)
-      return true
+      if (known.changes % touchEvery === 0) remembered.get(of.eventId)
+      return { revision: version.revision, asOfMs: known.asOfMs }
     },
     reset({ head, asOfMs, epochs }, before) {
       const known = remembered.peek(head.eventId)
@@ -139,8 +180,7 @@ const versionOf = ({ head: { revision }, asOfMs, epochs }: KnownRead): ReadVersi
   asOfMs,
   epochs,
 })
-const isBehind = (known: Remembered | undefined, read: KnownRead): boolean =>
-  isBehindLast(saidOf(known), versionOf(read))
+const keyOf = ({ eventId, organizationId }: Asked) => `${organizationId}:${eventId}`
 
 const later = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)

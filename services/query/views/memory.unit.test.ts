@@ -1,11 +1,11 @@
-import type { EventId } from '@tally/contract'
+import type { EventId, OrganizationId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
-import type { Read } from '@tally/views'
+import type { Read, Seen } from '@tally/views'
 import { expect, onTestFinished, test } from 'vitest'
-import { createMemory } from './memory.ts'
+import { createMemory, type Remembered } from './memory.ts'
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
-const event = { menuItems: [], days: [], areas: [] } as unknown as StoredEvent
+const event = { shard: 1, menuItems: [], days: [], areas: [] } as unknown as StoredEvent
 
 const read = (revision: number, asOfMs: number, epochs: Read['epochs']): Read => ({
   head: { eventId, revision, event },
@@ -13,10 +13,31 @@ const read = (revision: number, asOfMs: number, epochs: Read['epochs']): Read =>
   asOfMs,
   epochs,
 })
+const asked = { eventId, organizationId: 'o' as OrganizationId }
+/** What a batch has read of the event. */
+const seen = (revision: number, asOfMs: number, epoch = 5): Seen => ({
+  shard: 1,
+  hash: { asOfMs, epoch, revisions: new Map() },
+  version: { revision, epoch },
+})
 const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 
 let nowMs = 10_000
-const openMemory = () => createMemory(asOfMs => asOfMs > nowMs)
+const openMemory = () =>
+  createMemory({
+    breaker: { refusesWrites: () => false },
+    watermarks: { isBehind: () => false, isFuture: asOfMs => asOfMs > nowMs },
+  })
+
+/** A memory after an answer, and what it knows of its event. */
+function answered() {
+  const memory = openMemory()
+  memory.keep(read(7, 2_000, inEpoch(5)))
+  const about: typeof asked & { known?: Remembered | undefined } = { ...asked }
+  const confirm = (seen: Seen) => memory.confirm(about, seen)
+  expect(confirm(seen(7, 2_000))).toEqual({ revision: 7, asOfMs: 2_000 })
+  return { memory, confirm, known: about.known as Remembered }
+}
 
 /** The watermark for a read of Redis after Postgres has answered 2,000 for revision 7 in epoch 5 and then went down. */
 function watermarkOf(later: Read): number | null {
@@ -47,63 +68,53 @@ test('once the database’s clock has gone back behind the last watermark, that 
 
 test('of an event whose record is no longer kept, the revision and the watermark are', () => {
   const memory = openMemory()
-  const many = { menuItems: new Array(60_000).fill({}), days: [], areas: [] } as unknown as StoredEvent
+  const many = { ...event, menuItems: new Array(60_000).fill({}) } as StoredEvent
   const other = '7c1e0000-0000-4000-8000-000000000002' as EventId
   memory.keep({ ...read(7, 2_000, inEpoch(5)), head: { eventId, revision: 7, event: many } })
   memory.keep({ ...read(3, 2_000, inEpoch(5)), head: { eventId: other, revision: 3, event: many } })
   expect(memory.head(eventId)).toBeUndefined()
   expect(memory.head(other)?.revision).toBe(3)
-  expect(memory.known(eventId)?.head.revision).toBe(7)
+  expect(memory.confirm({ ...asked }, seen(7, 2_500))).toEqual({ revision: 7, asOfMs: 2_500 })
   expect(memory.isAhead(read(6, 2_500, inEpoch(5)))).toBe(true)
 })
 
 test('a read of Postgres does not lower a watermark that was confirmed while it ran', () => {
-  const memory = openMemory()
-  memory.keep(read(7, 2_000, inEpoch(5)))
+  const { memory, confirm, known } = answered()
   const before = memory.now(eventId)
-  const known = memory.known(eventId)
-  if (known === undefined) throw new Error('the read was not kept')
-  expect(memory.confirm({ ...read(7, 2_500, inEpoch(5)), head: known.head }, known)).toBe(true)
+  expect(confirm(seen(7, 2_500))).toEqual({ revision: 7, asOfMs: 2_500 })
   memory.reset(read(7, 2_200, inEpoch(5)), before)
   expect(known.asOfMs).toBe(2_500)
   memory.reset(read(7, 2_200, inEpoch(5)), memory.now(eventId))
   expect(known.asOfMs).toBe(2_200)
 })
 
-test('a read that is behind an earlier answer changes nothing', () => {
-  const memory = openMemory()
-  memory.keep(read(7, 2_000, inEpoch(5)))
-  const known = memory.known(eventId)
-  if (known === undefined) throw new Error('the read was not kept')
-  const behind = { ...read(6, 2_500, inEpoch(6)), head: { ...known.head, revision: 6 } }
-  expect(memory.confirm(behind, known)).toBe(false)
+test('a read that is behind an earlier answer, or of an event that Postgres did not have, changes nothing', () => {
+  const { memory, confirm, known } = answered()
+  for (const behind of [seen(6, 2_500, 6), seen(7, 1_500, 6)]) expect(confirm(behind)).toBeUndefined()
+  memory.noteUnknown(asked, performance.now())
+  expect(confirm(seen(7, 2_500))).toBeUndefined()
   expect(known).toMatchObject({ head: { revision: 7 }, asOfMs: 2_000 })
 })
 
 test('an event that is evicted is marked as no longer kept', () => {
-  const memory = openMemory()
-  memory.keep(read(7, 2_000, inEpoch(5)))
-  const known = memory.known(eventId)
+  const { memory, confirm, known } = answered()
   for (let other = 0; other < 20_000; other++)
     memory.keep({
       ...read(1, 2_000, inEpoch(5)),
       head: { eventId: `${other}` as EventId, revision: 1, event },
     })
-  expect(known?.isKept).toBe(false)
-  expect(memory.known(eventId)).toBeUndefined()
+  expect(known.isKept).toBe(false)
+  expect(confirm(seen(7, 2_000))).toBeUndefined()
 })
 
 test('an event that is confirmed all the time is not evicted', () => {
-  const memory = openMemory()
-  memory.keep(read(7, 2_000, inEpoch(5)))
-  const known = memory.known(eventId)
-  if (known === undefined) throw new Error('the read was not kept')
+  const { memory, confirm, known } = answered()
   for (let other = 0; other < 20_500; other++) {
     memory.keep({
       ...read(1, 2_000, inEpoch(5)),
       head: { eventId: `${other}` as EventId, revision: 1, event },
     })
-    expect(memory.confirm({ ...read(7, 2_001 + other, inEpoch(5)), head: known.head }, known)).toBe(true)
+    expect(confirm(seen(7, 2_001 + other))).toBeDefined()
   }
   expect(known.isKept).toBe(true)
 })
