@@ -68,7 +68,7 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
   const judge = (stored: StoredKey | undefined, secret: string, token: string): ApiKey | undefined => {
     if (stored === undefined || !isHashOf(secret, stored.secretSha256)) return undefined
-    if (!isOver(stored.key, now())) {
+    if (!isOver(stored.key, now)) {
       verified.keep(token, stored)
       return stored.key
     }
@@ -86,7 +86,7 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
     },
     recall(token, last) {
       const known = last !== undefined && cache.isUsable(last) ? last : verified.recall(token)
-      return known === undefined || isOver(known.stored.key, now()) ? undefined : known
+      return known === undefined || isOver(known.stored.key, now) ? undefined : known
     },
     used(keyId, known) {
       // The cache has to see now and then that a recalled key is in use.
@@ -104,8 +104,8 @@ function isHashOf(secret: string, stored: Buffer): boolean {
   return given.length === stored.length && timingSafeEqual(given, stored)
 }
 
-const isOver = ({ revokedAt, expiresAt }: ApiKey, nowMs: number): boolean =>
-  revokedAt !== null || (expiresAt !== null && expiresAt <= nowMs)
+const isOver = ({ revokedAt, expiresAt }: ApiKey, now: () => number): boolean =>
+  revokedAt !== null || (expiresAt !== null && expiresAt <= now())
 
 /** About 200 bytes each. */
 const maxVerified = 20_000
