@@ -140,17 +140,15 @@ export function createPolling({
   ) => {
     const { poll, exchange, beganAt } = one
     const confirmed = seen && views.confirm(poll, seen)
-    const fallback = { beganAt, decision, isUnread: seen === null }
-    if (decision instanceof Promise || !decision.allowed) {
-      // Awaited by answerRequest.ts, perhaps later.
-      if (decision instanceof Promise) decision.catch(() => undefined)
-      return exchange.leave(fallback)
-    }
-    if (confirmed?.revision === poll.revision) {
+    const isAllowed = !(decision instanceof Promise) && decision.allowed
+    if (isAllowed && confirmed?.revision === poll.revision) {
       send(one, poll.answer, confirmed.asOfMs, decision)
       return onSource('memory')
     }
-    if (!seen) return exchange.leave(fallback)
+    const fallback = { beganAt, decision, isUnread: seen === null }
+    // Awaited by answerRequest.ts, perhaps later.
+    if (decision instanceof Promise) decision.catch(() => undefined)
+    if (!isAllowed || !seen) return exchange.leave(fallback)
     const reading = readAgain(one, seen, put)
     reading.then(
       answer => send(one, answer, answer.asOfMs, decision),
