@@ -65,7 +65,7 @@ test('a request that is allowed is answered, even if the read that it joins was 
   const authenticator = { authenticate: () => key, used() {} }
   const limiter = { take: async () => decision }
   const batches = {
-    coalesce: (...[, , , begin]: [object, object, object, (of: Promise<void>) => unknown]) => begin(refused),
+    coalesce: ({ read }: { read: (allowance: Promise<void>) => unknown }) => read(refused),
   }
   const deps = { authenticator, limiter, batches, readers: { list: { read } } }
   const { app } = await buildApp(deps as never, options as never)

@@ -66,7 +66,9 @@ export function createAnswerRequest(deps: RequestDeps) {
     const readFor = createRead(read, parsed)
     const begin = (allowance: Allowance) => readFor(key, allowance, waited?.isUnread ? null : undefined)
     const isEarly = early && refused === undefined && waited?.reading === undefined
-    const begun = isEarly ? batches.coalesce(parsed, key, deciding, begin) : waited?.reading
+    const begun = isEarly
+      ? batches.coalesce({ question: parsed, key, deciding, read: begin })
+      : waited?.reading
     // Awaited below, unless the limit refuses.
     begun?.catch(() => undefined)
 

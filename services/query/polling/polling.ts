@@ -166,7 +166,7 @@ export function createPolling({
       if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
       authenticator.used(apiKey.keyId, known)
       const beganAt = performance.now()
-      batches.poll(poll.asks, (index, taken, hash, version) => {
+      batches.poll(poll.asks, ({ index, taken, hash, version }) => {
         const seen = hash === undefined ? null : version && { shard: poll.shard, hash, version }
         const decision = limiter.decision(poll.organizationId, index, taken)
         answerOne({ poll, apiKey, beganAt, headers, exchange }, decision, seen)

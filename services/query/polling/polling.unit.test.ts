@@ -89,7 +89,7 @@ beforeEach(() => {
     limiter: { decision: () => says.decision },
     batches: {
       pollOf: of => of as never,
-      poll: (_poll, onPolled) => setImmediate(() => onPolled(asked.taken++, null, says.hash, says.version)),
+      poll: (_poll, onPolled) => setImmediate(() => onPolled({ ...says, index: asked.taken++, taken: null })),
     },
     views: {
       confirm: () => (says.revision === undefined ? undefined : { revision: says.revision, asOfMs: 2_000 }),

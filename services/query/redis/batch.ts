@@ -148,13 +148,14 @@ class EventWaiter extends Waiter<EventVersion | undefined> {
 
 /** What a poll is about: its place in the rate limit, and whether its answer still holds. */
 export type PollOf = { organization: AskedOrganization; event: AskedEvent }
-/** Gets what a batch read for a poll, the one at `index` of its requests; each undefined if Redis did not answer. */
-export type OnPolled = (
-  index: number,
-  taken: Taken | undefined,
-  shard: ShardHash | undefined,
-  version: EventVersion | undefined,
-) => void
+/** What a batch read for the poll at `index` of its organization's requests; undefined if Redis did not answer. */
+export type Polled = {
+  index: number
+  taken: Taken | undefined
+  hash: ShardHash | undefined
+  version: EventVersion | undefined
+}
+export type OnPolled = (polled: Polled) => void
 type WaitingPoll = { index: number; taker: Taker; event: EventWaiter; onPolled: OnPolled }
 
 export const newBatch = (number: number, isCluster = false): Batch => ({
@@ -195,17 +196,22 @@ export function tellPolls(batch: Batch): void {
   for (const poll of polls) notify(poll)
 }
 const notify = ({ onPolled, index, taker, event }: WaitingPoll) =>
-  onPolled(index, taker.reply, event.shard.reply, event.reply)
+  onPolled({ index, taken: taker.reply, hash: event.shard.reply, version: event.reply })
+
+/** A read of a question for a key, both compared by identity, that begins while its rate limit is `deciding`. */
+export type CoalescedRead<Reply> = {
+  question: object
+  key: object
+  deciding: Promise<LimitDecision>
+  read(allowance: Allowance): Promise<Reply>
+}
 
 /** Joins the batch's read of the same question and key, or adds one. */
 export function joinRead<Reply>(
   { replies, reads }: Batch,
-  question: object,
-  by: object,
-  deciding: Promise<LimitDecision>,
-  read: (allowance: Allowance) => Promise<Reply>,
+  { question, key, deciding, read }: CoalescedRead<Reply>,
 ): Promise<Reply> {
-  const reply = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
+  const reply = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), key, () => {
     const waiter = new Waiter<Reply>()
     const allowance = allowanceOf(deciding)
     reads.push(() => settle(waiter, async () => read(allowance)))

@@ -95,14 +95,12 @@ test('a poll gets its place in the rate limit, its shardâ€™s hash and its eventâ
   await redis.hset(keys.event(eventId), 'revision', 7, 'epoch', 3)
   await redis.hset(keys.shard(shard), eventRevisionField(eventId), 7, 'epoch', 4)
   const poll = () =>
-    new Promise<unknown[]>(resolve =>
-      batches.poll(batches.pollOf({ organizationId, eventId, shard }), (...reply) => resolve(reply)),
-    )
+    new Promise(resolve => batches.poll(batches.pollOf({ organizationId, eventId, shard }), resolve))
   const taken = [2, 60, 58, expect.any(Number)]
   const hash = { asOfMs: null, epoch: 4, revisions: new Map([[eventId, 7]]) }
   expect(await Promise.all([poll(), poll()])).toEqual([
-    [0, taken, hash, { revision: 7, epoch: 3 }],
-    [1, taken, hash, { revision: 7, epoch: 3 }],
+    { index: 0, taken, hash, version: { revision: 7, epoch: 3 } },
+    { index: 1, taken, hash, version: { revision: 7, epoch: 3 } },
   ])
 })
 
@@ -115,8 +113,8 @@ test('a poll learns that nothing is known if Redis is too slow or fails', async 
     const batches = createRequestBatches({ redis, keys, topics, breaker }, limits)
     const told: unknown[] = []
     const poll = batches.pollOf({ organizationId, eventId, shard: 9 })
-    batches.poll(poll, (...reply) => told.push(reply))
-    await expect.poll(() => told).toEqual([[0, undefined, undefined, undefined]])
+    batches.poll(poll, reply => told.push(reply))
+    await expect.poll(() => told).toEqual([{ index: 0 }])
   }
 })
 
@@ -131,7 +129,7 @@ test('a question is read once per batch for each key that asks it, and again in 
   const [question, other, one, two] = [{}, {}, {}, {}]
   let asked = 0
   const read = async () => ++asked
-  const reply = (question: object, by: object) => batches.coalesce(question, by, deciding, read)
+  const reply = (question: object, key: object) => batches.coalesce({ question, key, deciding, read })
 
   expect(
     await Promise.all([reply(question, one), reply(question, one), reply(question, two), reply(other, one)]),
@@ -143,11 +141,11 @@ test('a read begins after the last request that shares it has joined, and its co
   await redis.hset(keys.event(eventId), 'revision', 7)
   const question = {}
   const read = () => batches.event(eventId, 0)
-  const first = batches.coalesce(question, batches, deciding, read)
+  const first = batches.coalesce({ question, key: batches, deciding, read })
   const before = reads
   await Promise.resolve()
   expect(reads).toBe(before)
-  const second = batches.coalesce(question, batches, deciding, read)
+  const second = batches.coalesce({ question, key: batches, deciding, read })
   const alone = batches.event(eventId, 0)
 
   expect(await Promise.all([first, second, alone])).toEqual([mark(7), mark(7), mark(7)])
@@ -226,8 +224,8 @@ test('the error of a read goes to all requests that share it', async () => {
     throw new Error('no such event')
   }
   const all = [
-    batches.coalesce(question, batches, deciding, read),
-    batches.coalesce(question, batches, deciding, read),
+    batches.coalesce({ question, key: batches, deciding, read }),
+    batches.coalesce({ question, key: batches, deciding, read }),
   ]
   for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
 })

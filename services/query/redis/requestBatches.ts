@@ -4,13 +4,13 @@ import { getOrInsertComputed } from '@tally/figures'
 import type { RateLimits } from '@tally/platform'
 import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/publication'
 import { LRUCache } from 'lru-cache'
-import type { Allowance, LimitDecision } from '../limits/limitDecision.ts'
 import { type AskDeps, createAskBatch } from './askBatch.ts'
 import {
   AskedEvent,
   AskedOrganization,
   AskedShard,
   type Batch,
+  type CoalescedRead,
   fail,
   joinEvent,
   joinPoll,
@@ -40,18 +40,13 @@ export type RequestBatches = {
   /** Takes one request, and reads the hash of the event's shard and the event's version; returns before `onPolled`. */
   poll(poll: PollOf, onPolled: OnPolled): void
   /**
-   * Reads once for all requests with the same question and the same key in one batch (both compared by identity). The
-   * read begins when the batch goes out, never before any of them has asked, so that no client gets less than another
-   * process answered it before. The batch is still open then: every `shard` and `event` that `read` asks for before its
-   * first `await` is part of it. `read` gets the allowance of the first that asks. It rejects with LimitExceeded if
-   * that one is refused, although the limit may allow another: in a new window, or if each process counts for itself.
+   * Reads once for all requests with the same question and the same key in one batch. The read begins when the batch
+   * goes out, never before any of them has asked, so that no client gets less than another process answered it before.
+   * The batch is still open then: every `shard` and `event` that `read` asks for before its first `await` is part of
+   * it. `read` gets the allowance of the first that asks. It rejects with LimitExceeded if that one is refused, although
+   * the limit may allow another: in a new window, or if each process counts for itself.
    */
-  coalesce<Reply>(
-    question: object,
-    by: object,
-    deciding: Promise<LimitDecision>,
-    read: (allowance: Allowance) => Promise<Reply>,
-  ): Promise<Reply>
+  coalesce<Reply>(read: CoalescedRead<Reply>): Promise<Reply>
   /** A shard's hash with the published revision of this event. */
   shard(shard: number, id: EventId): Promise<ShardHash>
   /** The revision and epoch of an event's hash, read after its shard's in the same batch; undefined without a hash. */
@@ -173,7 +168,7 @@ export function createRequestBatches(
       if (batch.joined === largeBatch) setImmediate(send)
       return taken
     },
-    coalesce: (question, by, deciding, read) => joinRead(current(), question, by, deciding, read),
+    coalesce: read => joinRead(current(), read),
     shard: (shard, id) => joinShard(current(), eventOf(id, shard)),
     event: (id, shard) => joinEvent(current(), eventOf(id, shard)),
   }
