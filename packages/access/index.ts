@@ -1,4 +1,4 @@
-export { type Action, commandActor, note, noteBothEnds, noteOf } from './administrators/audit.ts'
+export { type Action, actionNames, commandActor, note, noteBothEnds, noteOf } from './administrators/audit.ts'
 export * from './administrators/password.ts'
 export * from './administrators/store.ts'
 export type * from './administrators/tables.ts'

@@ -1,3 +1,4 @@
+import { actionNames } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -8,7 +9,7 @@ import { sendPage } from '../http/page.ts'
 import { platformSessionOf, sessionOf } from '../signIn/guard.ts'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
-import { type AuditEntry, type AuditQuery, actionNames, auditCsv, nameOfAction, readAudit } from './store.ts'
+import { type AuditEntry, type AuditQuery, auditCsv, nameOfAction, readAudit } from './store.ts'
 
 const pageSize = 50
 /** A filter as the form sends it: an empty field counts as absent. */

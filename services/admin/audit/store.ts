@@ -1,45 +1,9 @@
-import type { Action } from '@tally/access'
+import { type Action, actionNames } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import { csvLine } from '../http/csv.ts'
 
-/** The actions by their names on the audit page. */
-export const actionNames: Record<Action, string> = {
-  'sign-in': 'Signed in',
-  'sign-in-oidc': 'Signed in through the OpenID provider',
-  'sign-in-recovery': 'Signed in with a recovery code',
-  'sign-in-passkey': 'Signed in with a passkey',
-  'sign-in-refused': 'Sign-in refused',
-  'sign-in-limited': 'Too many sign-in attempts',
-  'code-refused': 'Wrong code of the second factor',
-  'sign-out': 'Signed out',
-  'session-ended': 'Ended a session',
-  'signed-out-everywhere': 'Signed out everywhere',
-  'second-factor-added': 'Turned the second factor on',
-  'second-factor-removed': 'Turned the second factor off',
-  'passkey-added': 'Added a passkey',
-  'passkey-removed': 'Removed a passkey',
-  'password-changed': 'Changed the password',
-  'password-reset': 'Set a new password by a reset link',
-  'reset-link-made': 'Made a reset link',
-  'administrator-created': 'Created an administrator',
-  'administrator-removed': 'Removed an administrator',
-  'key-created': 'Created an API key',
-  'key-revoked': 'Revoked an API key',
-  'key-rotated': 'Rotated an API key',
-  'screen-created': 'Created a screen link',
-  'screen-revoked': 'Revoked a screen link',
-  'replay-begun': 'Began to replay dead letters',
-  'letters-replayed': 'Replayed dead letters',
-  'replay-failed': 'A replay of dead letters failed',
-  'rebuild-begun': 'Began a rebuild',
-  'rebuild-finished': 'Finished a rebuild',
-  'rebuild-failed': 'A rebuild failed',
-  'offsets-accepted': 'Continued past deleted records',
-  'offsets-skipped': 'Skipped records',
-  'event-removed': 'Removed an event',
-}
 export const nameOfAction = (action: string): string => actionNames[action as Action] ?? action
 
 export type AuditEntry = {
