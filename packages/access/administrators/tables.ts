@@ -70,24 +70,6 @@ export type OneTimeTokenTable = {
   removes_second_factor: Generated<boolean>
 }
 
-/** A link for a screen in a hall, which shows one event, by the SHA-256 of its token. */
-export type ScreenLinkTable = {
-  screen_id: Generated<number>
-  token_sha256: Buffer
-  organization_id: string
-  event_id: string
-  name: string
-  /** `money`, `portions` or `kitchen`, which is of one area. */
-  shows: Generated<string>
-  area_id: Generated<number | null>
-  /** The administrator's e-mail. */
-  created_by: string
-  created_at: Instant
-  ends_at: Instant
-  revoked_at: Instant<null>
-  last_seen_at: Instant<null>
-}
-
 /** Attempts to sign in within the window that ends at `ends_at`, by what is counted. */
 export type SignInAttemptTable = { subject_sha256: Buffer; attempts: number; ends_at: Instant }
 
@@ -111,7 +93,6 @@ declare module '@tally/platform/database' {
     passkeys: PasskeyTable
     known_devices: KnownDeviceTable
     one_time_tokens: OneTimeTokenTable
-    screen_links: ScreenLinkTable
     sign_in_attempts: SignInAttemptTable
     audit_entries: AuditEntryTable
   }
