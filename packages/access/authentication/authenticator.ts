@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
-import { openInterval, type Postgres } from '@tally/platform'
+import { type Logger, openInterval, type Postgres } from '@tally/platform'
 import { LRUCache } from 'lru-cache'
 import { keepPublished } from '../copies/publish.ts'
 import { type ApiKey, hashSecret, parseToken, type StoredKey } from '../keys/apiKey.ts'
 import { touchKeys } from '../keys/store.ts'
-import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 import { type CachedKey, createKeyCache, followKeys } from './keyCache.ts'
 import { createKeySource } from './keySource.ts'
@@ -34,7 +33,7 @@ type AuthenticatorDeps = {
   db: Postgres
   redis: AccessRedis
   keys: AccessKeys
-  logger: Log
+  logger: Pick<Logger, 'debug'>
   /** Called with a key whose secret was right but which is revoked or expired. */
   onOver?: (key: ApiKey) => void
   /** The time of day in epoch milliseconds, for expiry and use. */
@@ -137,7 +136,7 @@ function createVerified(cache: {
 const minuteMs = 60_000
 const flushEveryMs = 10_000
 
-type Deps = { db: Postgres; logger: Log; now: () => number }
+type Deps = { db: Postgres; logger: Pick<Logger, 'debug'>; now: () => number }
 
 /**
  * Collects when keys were used. Every 10 s one statement writes the new minutes, so a use is in Postgres within 70 s

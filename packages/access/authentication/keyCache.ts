@@ -1,9 +1,8 @@
-import { openInterval, type Postgres } from '@tally/platform'
+import { type Logger, openInterval, type Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { StoredKey } from '../keys/apiKey.ts'
 import { fromRow, type KeyRow } from '../keys/store.ts'
-import type { Log } from '../log.ts'
 import { createLookUps, type Found, type KeySource } from './keySource.ts'
 
 /** A record older than this is looked up again when it is used; until then it is still served. */
@@ -151,7 +150,7 @@ export function followKeys({
   onChanges,
 }: {
   db: Postgres
-  logger: Log
+  logger: Pick<Logger, 'debug'>
   onChanges: (changes: KeyChanges) => void
 }): () => Promise<void> {
   let position: Position | undefined

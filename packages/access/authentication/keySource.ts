@@ -1,9 +1,8 @@
-import { type Postgres, timeout } from '@tally/platform'
+import { type Logger, type Postgres, timeout } from '@tally/platform'
 import { LRUCache } from 'lru-cache'
 import { copyKey, formatCopy, readCopies } from '../copies/redisCopy.ts'
 import type { StoredKey } from '../keys/apiKey.ts'
 import { findKeys } from '../keys/store.ts'
-import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 
 /** Neither Postgres nor Redis answers, so a token cannot be checked: the answer is a 503, not a 401. */
@@ -50,7 +49,7 @@ export function createKeySource({
   db: Postgres
   redis: AccessRedis
   keys: AccessKeys
-  logger: Log
+  logger: Pick<Logger, 'debug'>
 }): KeySource {
   const copied = new LRUCache<string, string>({ max: 20_000, ttl: copyAgainAfterMs })
   const postgres = { isDown: false, probeAtMs: 0, unanswered: 0 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { openInterval, type Postgres } from '@tally/platform'
+import { type Logger, openInterval, type Postgres } from '@tally/platform'
 import { readKeyPage } from '../keys/store.ts'
-import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 import { copyKey, copyLifeSeconds } from './redisCopy.ts'
 
@@ -56,7 +55,7 @@ const checkEveryMs = 500
 const maxBackoffMs = 5_000
 const copyEveryMs = 10 * 60_000
 
-type Deps = { db: Postgres; redis: AccessRedis; keys: AccessKeys; logger: Log }
+type Deps = { db: Postgres; redis: AccessRedis; keys: AccessKeys; logger: Pick<Logger, 'debug'> }
 
 /**
  * Keeps the copies in Redis complete. Writes all of them at the start, when Redis comes back, when it has lost them

@@ -1,7 +1,6 @@
 import type { OrganizationId } from '@tally/contract'
-import { openInterval } from '@tally/platform'
+import { type Logger, openInterval } from '@tally/platform'
 import type { ApiKey } from '../keys/apiKey.ts'
-import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 
 /** Requests are kept in pieces of five minutes: 12 for an hour, 288 for a day. */
@@ -20,7 +19,7 @@ export type RequestCounts = {
   close(): Promise<void>
 }
 
-type Deps = { redis: AccessRedis; keys: AccessKeys; logger: Log; now?: () => number }
+type Deps = { redis: AccessRedis; keys: AccessKeys; logger: Pick<Logger, 'debug'>; now?: () => number }
 type Counted = { organizationId: OrganizationId; byStatus: Map<number, number> }
 
 /**

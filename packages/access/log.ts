@@ -1,2 +1,0 @@
-/** The part of a logger that this package needs. */
-export type Log = Record<'debug' | 'info' | 'warn', (fields: object, message: string) => void>
