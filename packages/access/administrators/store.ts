@@ -3,7 +3,7 @@ import type { Database, Postgres, Tx } from '@tally/platform'
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import { refusalIfUnknown } from '../knownOrganization.ts'
-import { allowOnce, newToken, type TokenOwner } from './tokens.ts'
+import { issueToken, newToken, type TokenOwner } from './tokens.ts'
 
 /** A person who may sign in. An administrator belongs to one organization and sees no other. */
 export type Administrator = {
@@ -166,7 +166,7 @@ export async function beginReset(
   const token = newToken()
   await sql`
 delete from one_time_tokens where administrator_id = ${administratorId} and purpose = 'reset'`.execute(tx)
-  await allowOnce(tx, 'reset', token, administratorId, removesSecondFactor)
+  await issueToken(tx, { purpose: 'reset', token, administratorId, removesSecondFactor })
   return { token, organizationId }
 }
 

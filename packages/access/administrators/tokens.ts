@@ -15,13 +15,15 @@ const validFor: Record<Purpose, string> = {
   passkey: '5 minutes',
 }
 
-/** Lets `useToken` accept an unguessable text once; only its hash is stored. */
-export async function allowOnce(
+/** Lets `redeemToken` accept an unguessable text once; only its hash is stored. */
+export async function issueToken(
   db: Postgres | Tx,
-  purpose: Purpose,
-  token: string,
-  administratorId: string | null = null,
-  removesSecondFactor = false,
+  {
+    purpose,
+    token,
+    administratorId = null,
+    removesSecondFactor = false,
+  }: { purpose: Purpose; token: string; administratorId?: string | null; removesSecondFactor?: boolean },
 ): Promise<void> {
   await sql`
 insert into one_time_tokens (token_sha256, purpose, administrator_id, ends_at, removes_second_factor)
@@ -47,7 +49,7 @@ where token_sha256 = ${sha256(token)} and purpose = ${purpose} and ends_at > now
 }
 
 /** Uses a token up; returns whether it was still valid. Of two concurrent uses, one gets true. */
-export async function useToken(db: Postgres | Tx, purpose: Purpose, token: string): Promise<boolean> {
+export async function redeemToken(db: Postgres | Tx, purpose: Purpose, token: string): Promise<boolean> {
   const { rows } = await sql`
 delete from one_time_tokens
 where token_sha256 = ${sha256(token)} and purpose = ${purpose} and ends_at > now()

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { allowOnce, newToken, sha256 } from '@tally/access'
+import { issueToken, newToken, sha256 } from '@tally/access'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
@@ -79,7 +79,7 @@ const mostChallenges = 20
 /** A challenge of a session is answered once, within five minutes, by the administrator for whom it was made. */
 async function newChallenge(db: AdminDeps['db'], administratorId: string): Promise<string> {
   const challenge = newToken()
-  await allowOnce(db, 'passkey', challenge, administratorId)
+  await issueToken(db, { purpose: 'passkey', token: challenge, administratorId })
   await sql`
 delete from one_time_tokens where token_sha256 in (
   select token_sha256 from one_time_tokens

@@ -1,4 +1,4 @@
-import { ownerOfToken, useToken } from '@tally/access'
+import { ownerOfToken, redeemToken } from '@tally/access'
 import { isSqlState, isTransient, reasonOf, type Tx } from '@tally/platform'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
@@ -99,7 +99,7 @@ async function takeChallenge({ tx, administratorId, ...judged }: Judged, challen
   const isOwn =
     judged.challenge === undefined
       ? (await ownerOfToken(tx, 'passkey', challenge))?.administratorId === administratorId &&
-        (await useToken(tx, 'passkey', challenge))
+        (await redeemToken(tx, 'passkey', challenge))
       : challenge === judged.challenge
   if (!isOwn) throw new Error('its challenge has ended, was used, or is of another account')
   return true

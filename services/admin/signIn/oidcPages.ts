@@ -1,4 +1,4 @@
-import { allowOnce, findByOidc, useToken } from '@tally/access'
+import { findByOidc, issueToken, redeemToken } from '@tally/access'
 import { causesOf } from '@tally/platform'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
@@ -62,7 +62,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
         throw unanswered(error)
       })
     const text = `${pending.state}.${Buffer.from(JSON.stringify(pending)).toString('base64url')}`
-    await allowOnce(db, 'oidc', text)
+    await issueToken(db, { purpose: 'oidc', token: text })
     giveCookie(request, reply, 'oidc', text, 600)
     return reply.redirect(url, 303)
   })
@@ -142,6 +142,6 @@ async function takePending(
   // The answer to a sign-in that another tab began later stays possible.
   if (state !== (request.query as { state?: unknown }).state) return undefined
   clearCookie(request, reply, 'oidc')
-  if (!(await useToken(db, 'oidc', `${state}.${pending}`))) return undefined
+  if (!(await redeemToken(db, 'oidc', `${state}.${pending}`))) return undefined
   return JSON.parse(Buffer.from(pending, 'base64url').toString()) as OidcPending
 }

@@ -1,11 +1,11 @@
 import {
-  allowOnce,
   type Credentials,
   email,
   findCredentials,
   hashPassword,
   isPassword,
   isStillPassword,
+  issueToken,
   newToken,
   note,
 } from '@tally/access'
@@ -86,7 +86,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       const token = newToken()
       await db.transaction().execute(async tx => {
         await throwIfReplaced(tx, checked)
-        await allowOnce(tx, 'code', token, administratorId)
+        await issueToken(tx, { purpose: 'code', token, administratorId })
       })
       giveCookie(request, reply, 'code', token)
       return reply.redirect(`/sign-in/code?next=${encodeURIComponent(next)}`, 303)

@@ -1,4 +1,4 @@
-import { useToken } from '@tally/access'
+import { redeemToken } from '@tally/access'
 import type { Tx } from '@tally/platform'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
@@ -29,7 +29,8 @@ export async function proveFactor(
   const once = <Used>(use: (tx: Tx) => Promise<Used | undefined>) =>
     deps.db.transaction().execute(async tx => {
       const used = await use(tx)
-      if (used !== undefined && token !== undefined && !(await useToken(tx, 'code', token))) throw expired()
+      if (used !== undefined && token !== undefined && !(await redeemToken(tx, 'code', token)))
+        throw expired()
       return used
     })
   if (passkey === '')

@@ -1,4 +1,4 @@
-import { finishReset, noteOf, ownerOfToken, useToken } from '@tally/access'
+import { finishReset, noteOf, ownerOfToken, redeemToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
@@ -58,7 +58,7 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
     if (judged.problem !== undefined)
       return show(request, reply.code(400), token, `The password ${judged.problem}.`)
     await db.transaction().execute(async tx => {
-      if (!(await useToken(tx, 'reset', token))) throw expired()
+      if (!(await redeemToken(tx, 'reset', token))) throw expired()
       await finishReset(tx, owner, judged.passwordHash)
       const who = { email, address: request.ip }
       await noteOf(tx, who, { action: 'password-reset' })
