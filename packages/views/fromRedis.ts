@@ -96,13 +96,13 @@ export function createRedisReads({ redis, keys, look }: InRedis & { look: Look }
       ...names,
     )
     if (typeof revision !== 'string') return 'missing'
-    const of = { revision: Number(revision), epoch: Number(epoch ?? 0) }
-    if (!fitsShard(hash, eventId, of)) return 'old'
+    const read = { revision: Number(revision), epoch: Number(epoch ?? 0) }
+    if (!fitsShard(hash, eventId, read)) return 'old'
     if (version !== versionOf(event)) return undefined
     // A missing document is empty only if the hash says so.
     if (found !== complete && texts.includes(null)) return 'missing'
-    const head = { eventId, revision: of.revision, event }
-    return { ...remembered(head, hash, of), documents: named(names, texts) }
+    const head = { eventId, revision: read.revision, event }
+    return { ...remembered(head, hash, read), documents: named(names, texts) }
   }
 
   return async (eventId, needs, cached, { allowance, seen: before } = {}) => {
@@ -147,18 +147,18 @@ export function createLooks({ redis, keys }: InRedis, topics: string[]): Look {
     const byShard = Map.groupBy(places, ({ shard }) => shard)
     const hashes: string[] = []
     const revisions: (string | number)[] = []
-    for (const [shard, of] of byShard) {
-      hashes.push(keys.shard(shard), ...of.map(({ eventId }) => keys.event(eventId)))
-      revisions.push(of.length, ...of.map(({ eventId }) => eventRevisionField(eventId)))
+    for (const [shard, looks] of byShard) {
+      hashes.push(keys.shard(shard), ...looks.map(({ eventId }) => keys.event(eventId)))
+      revisions.push(looks.length, ...looks.map(({ eventId }) => eventRevisionField(eventId)))
     }
     const lines = createLines(
       await redis.readVersions(hashes.length, ...hashes, fields.length, ...fields, ...revisions),
     )
     const seen = new Map<Place, Seen | undefined | Error>()
-    for (const [shard, of] of byShard) {
-      const ids = of.map(({ eventId }) => eventId)
+    for (const [shard, looks] of byShard) {
+      const ids = looks.map(({ eventId }) => eventId)
       const hash = toShardHash(lines.next(), topics, ids)
-      for (const place of of) seen.set(place, seenOf(shard, hash, toEventVersion(lines.next())))
+      for (const place of looks) seen.set(place, seenOf(shard, hash, toEventVersion(lines.next())))
     }
     return places.map(place => seen.get(place))
   }

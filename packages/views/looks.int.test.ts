@@ -25,7 +25,7 @@ test('looks that begin together are one command, and each gets its own shard and
     [broken, 3],
     [one, 5],
   ]
-  const seen = await Promise.all(places.map(of => look(...of).catch(error => error)))
+  const seen = await Promise.all(places.map(place => look(...place).catch(error => error)))
 
   const hash = { epoch: 2, asOfMs: 1_000, revisions: expect.any(Map) }
   expect(seen).toEqual([

@@ -48,7 +48,7 @@ const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drain
 /** Large pages of orders take up to 20 MiB each while they are composed. */
 const largePagesOptions = { places: 1, placesOfOne: 1, waitingOfOne: 4, waitMs: 3_000 }
 /** Pages that take Postgres longer are not read all the time: that doubled the p99 of others on two processors. */
-const restOptions = { afterMs: 20, mostMs: 1_000 }
+const cooldownOptions = { afterMs: 20, mostMs: 1_000 }
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 
 const meanwhile: Meanwhile = {
@@ -125,7 +125,7 @@ function openRequestDeps(
   const repair = createRepairs<OrganizationId>(1, id => publishOrganizations(servers, [id]), onFailure)
   const limiter = createRateLimiter({ db: authDb, batches, breaker, repair }, settings.rateLimits)
   const onOver = (key: ApiKey) => counts.note(key, 401)
-  const watermarks = watchWatermarks({ db: authDb, topics, onSilent: breaker.rely, onFailure })
+  const watermarks = watchWatermarks({ db: authDb, topics, onSilent: breaker.forceClosed, onFailure })
   lifecycle.onRelease('watermarks', () => watermarks.close(), hangsMs)
   const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver, now: watermarks.now })
   lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
@@ -133,8 +133,8 @@ function openRequestDeps(
 
   const gate = createGate(gateOptions)
   const shared = createSharedReads(gate)
-  const isBehind = createStaleness({ redis, keys, topics, watermarks })
-  const list = createEventList({ db, redis, keys, breaker, shared, isBehind, repair, onFailure })
+  const isRedisStale = createStaleness({ redis, keys, topics, watermarks })
+  const list = createEventList({ db, redis, keys, breaker, shared, isRedisStale, repair, onFailure })
   const views = createEventViews({
     db,
     redis,
@@ -148,13 +148,14 @@ function openRequestDeps(
     onFailure,
     listedEvents: list.listed,
   })
+  const ofOrders = createSharedReads(gate, cooldownOptions)
   const largePages = createGate(largePagesOptions)
   return {
     authenticator,
     limiter,
     batches,
     watermarks,
-    readers: { views, list, db, shared: createSharedReads(gate, restOptions), largePages, topics, onFailure },
+    readers: { views, list, db, shared: ofOrders, largePages, topics, onFailure },
   }
 }
 

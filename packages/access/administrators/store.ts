@@ -47,7 +47,7 @@ export async function createAdministrator(db: Postgres, wanted: NewAdministrator
       is_platform: wanted.isPlatform,
       oidc_subject: null,
     })
-    .onConflict(of => of.column('email').doNothing())
+    .onConflict(conflict => conflict.column('email').doNothing())
     .returningAll()
     .returning(hasPasskey)
     .executeTakeFirst()
@@ -80,7 +80,7 @@ export async function listAdministrators(
     .selectFrom('administrators')
     .selectAll()
     .select(hasPasskey)
-    .$if(organizationId !== undefined, of => of.where('organization_id', '=', organizationId ?? ''))
+    .$if(organizationId !== undefined, query => query.where('organization_id', '=', organizationId ?? ''))
     .orderBy('organization_id')
     .orderBy('email')
     .execute()

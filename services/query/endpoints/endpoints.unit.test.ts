@@ -31,9 +31,9 @@ test.each([
   ['the hours', getOrdersByHour, [hour]],
 ])(
   '%s are answered with the fields of the contract, whatever else their document has',
-  async (_, of, data) => {
+  async (_, endpoint, data) => {
     const asked = { key: { eventId: null }, params: { eventId: event.eventId }, query: { dayId } }
-    const answer = await of.read({ views } as unknown as Readers, asked as never)
+    const answer = await endpoint.read({ views } as unknown as Readers, asked as never)
     // What follows the data of an answer is added when it is sent.
     expect(JSON.parse(`${(answer as Composed).data}}`)).toEqual({ data })
   },

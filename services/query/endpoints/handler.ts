@@ -16,7 +16,7 @@ import type { Answered, Question } from '../views/question.ts'
  * The input of a read: the key that asks, the parameters as the contract parses them, the rate limit's allowance, and
  * what the request's batch has read of the event already.
  */
-type Asked<Name extends EndpointName> = {
+type EndpointRequest<Name extends EndpointName> = {
   key: ApiKey
   params: z.output<(typeof endpoints)[Name]['params']>
   query: z.output<(typeof endpoints)[Name]['query']>
@@ -30,7 +30,7 @@ type Asked<Name extends EndpointName> = {
  */
 export type Handler<Name extends EndpointName = EndpointName> = {
   early: boolean
-  read(readers: Readers, asked: Asked<Name>): Promise<Answer>
+  read(readers: Readers, asked: EndpointRequest<Name>): Promise<Answer>
 }
 
 /** The sources that endpoints read from. */
@@ -50,12 +50,12 @@ export type Readers = {
 export const notFound = () => new RequestProblem('not-found')
 
 /** The part of a request that identifies the event. */
-export type AskedEvent = Omit<Asked<'getEvent'>, 'query'>
+export type EventRequest = Omit<EndpointRequest<'getEvent'>, 'query'>
 
 /** Answers a question about the event of a request; a 404 if the key has no access or something does not exist. */
 export async function askEvent(
   { views }: Readers,
-  { key, params: { eventId }, allowance, seen }: AskedEvent,
+  { key, params: { eventId }, allowance, seen }: EventRequest,
   question: Question,
 ): Promise<Answered> {
   if (key.eventId !== null && key.eventId !== eventId) throw notFound()
@@ -65,7 +65,11 @@ export async function askEvent(
 }
 
 /** As `askEvent`, with a complete answer. */
-export async function answerEvent(readers: Readers, asked: AskedEvent, question: Question): Promise<Answer> {
+export async function answerEvent(
+  readers: Readers,
+  asked: EventRequest,
+  question: Question,
+): Promise<Answer> {
   const { event, revision, plan, composed, asOfMs } = await askEvent(readers, asked, question)
   const { eventId } = asked.params
   const holdsFor = { revision, shard: event.shard }

@@ -4,7 +4,7 @@ import { inSnapshot, type Snapshot } from '@tally/platform'
 import { type Answer, composeText } from '../http/answer.ts'
 import { failureOf, RequestProblem } from '../http/problems.ts'
 import type { Question } from '../views/question.ts'
-import { type AskedEvent, askEvent, type Readers } from './handler.ts'
+import { askEvent, type EventRequest, type Readers } from './handler.ts'
 
 /** The question whether the event lists what a request for orders names; no document is needed. */
 export const ifListed =
@@ -22,7 +22,7 @@ type Orders = Pick<Answer, 'data' | 'etag' | 'pagination'>
  */
 export async function answerFromOrders(
   readers: Readers,
-  asked: AskedEvent,
+  asked: EventRequest,
   { key, question, read }: { key: string; question: Question; read: (snapshot: Snapshot) => Promise<Orders> },
 ): Promise<Answer> {
   const { eventId } = asked.params

@@ -37,8 +37,8 @@ test.each([
   [[200, 840], 'Everything sold up to 0.8 s ago is counted.'],
   [[-3], 'Everything sold up to 0.0 s ago is counted.'],
   [[200, 61_400], 'The figures are behind: some are those of 61 s ago.'],
-])('it says how old the figures of shards of the ages %o are', async (of, status) => {
-  ages = of
+])('it says how old the figures of shards of the ages %o are', async (ofShards, status) => {
+  ages = ofShards
   expect((await ask('/', firefox)).body).toContain(`<p>${status}</p>`)
 })
 

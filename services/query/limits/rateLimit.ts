@@ -42,7 +42,7 @@ export function createRateLimiter(
   deps: {
     db: Postgres
     batches: RequestBatches
-    breaker: Pick<Breaker, 'rely' | 'refusesWrites'>
+    breaker: Pick<Breaker, 'forceClosed' | 'refusesWrites'>
     /** Publishes an organization that Redis lacks, in the background. */
     repair: (id: OrganizationId) => void
   },
@@ -88,7 +88,7 @@ export function createRateLimiter(
   }
 
   const takeAgain = async (id: OrganizationId): Promise<LimitDecision> => {
-    breaker.rely()
+    breaker.forceClosed()
     const { index, taken } = batches.takeRequest(id)
     const again = await taken
     if (!again) throw unavailable()

@@ -88,7 +88,7 @@ beforeEach(() => {
     },
     limiter: { decision: () => says.decision },
     batches: {
-      pollOf: of => of as never,
+      pollOf: about => about as never,
       poll: (_poll, onPolled) => setImmediate(() => onPolled({ ...says, index: asked.taken++, taken: null })),
     },
     views: {

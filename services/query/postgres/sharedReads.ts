@@ -29,7 +29,7 @@ type Group = {
  */
 export function createSharedReads(
   gate: Gate,
-  rest = { afterMs: Number.POSITIVE_INFINITY, mostMs: Number.POSITIVE_INFINITY },
+  cooldown = { afterMs: Number.POSITIVE_INFINITY, mostMs: Number.POSITIVE_INFINITY },
 ): SharedReads {
   /** Reads that have not begun: they may be joined. */
   const waiting = new Map<string, Group>()
@@ -52,13 +52,13 @@ export function createSharedReads(
     } catch (error) {
       group.reply.reject(error)
       const next = waiting.get(key)
-      const hasHung = performance.now() - beganAt > rest.mostMs
+      const hasHung = performance.now() - beganAt > cooldown.mostMs
       // It is the same group if the read never began.
       if (next === group || hasHung) waiting.delete(key)
       if (hasHung) next?.reply.reject(error)
     }
     const tookMs = performance.now() - beganAt
-    if (tookMs > rest.afterMs) await sleep(Math.min(tookMs, rest.mostMs), undefined, { ref: false })
+    if (tookMs > cooldown.afterMs) await sleep(Math.min(tookMs, cooldown.mostMs), undefined, { ref: false })
     running.delete(key)
     void run(organizationId, key)
   }

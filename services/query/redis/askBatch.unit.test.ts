@@ -4,9 +4,9 @@ import type { RedisKeys } from '@tally/publication'
 import { expect, test } from 'vitest'
 import { createAskBatch, type QueryRedis } from './askBatch.ts'
 import {
-  AskedEvent,
-  AskedOrganization,
-  AskedShard,
+  BatchedEvent,
+  BatchedOrganization,
+  BatchedShard,
   joinEvent,
   joinShard,
   joinTakers,
@@ -31,10 +31,10 @@ function askWith(...lines: string[]) {
   return { ask, asked, failures }
 }
 const organization = (id: string) =>
-  new AskedOrganization(id as OrganizationId, { window: `window ${id}`, organization: id })
-const shard = new AskedShard(0, 'shard')
+  new BatchedOrganization(id as OrganizationId, { window: `window ${id}`, organization: id })
+const shard = new BatchedShard(0, 'shard')
 const event = (id: string) =>
-  new AskedEvent(id as EventId, shard, { key: `event ${id}`, field: `revision ${id}` })
+  new BatchedEvent(id as EventId, shard, { key: `event ${id}`, field: `revision ${id}` })
 
 test('each organization gets its line; one that is an error or blank is what Redis did not take', async () => {
   const { ask, failures } = askWith('1 60 59 60000', 'WRONGTYPE a value', '', '-')
@@ -67,11 +67,11 @@ test('each hash gets its line; one that is an error or blank fails alone', async
 
 test('everything is asked for once, whoever asks, and again in the next batch', async () => {
   const { ask, asked } = askWith('-', '- - -', '- -')
-  const [of, about] = [organization('a'), event('e')]
+  const [who, about] = [organization('a'), event('e')]
   for (const requests of [3, 1]) {
     const batch = newBatch(requests)
     for (let request = 0; request < requests; request++) {
-      expect(joinTakers(batch, of).index).toBe(request)
+      expect(joinTakers(batch, who).index).toBe(request)
       void joinEvent(batch, about)
     }
     await ask(batch)

@@ -67,13 +67,13 @@ export type Batch = {
  * holds numbers only: an old object that refers to the latest batch has the collector copy all of that batch, which
  * took a tenth of the time of a poll. Two objects for the same thing do no harm: it is then asked for twice.
  */
-class Asked {
+class Batched {
   batch = 0
   index = 0
 }
 
 /** The part of what is asked for in a batch; `join` adds it if it has none there. */
-function partOf<Part>(batch: Batch, parts: Part[], asked: Asked, join: () => Part): Part {
+function partOf<Part>(batch: Batch, parts: Part[], asked: Batched, join: () => Part): Part {
   const part = asked.batch === batch.number ? parts[asked.index] : undefined
   if (part !== undefined) return part
   asked.batch = batch.number
@@ -84,17 +84,17 @@ function partOf<Part>(batch: Batch, parts: Part[], asked: Asked, join: () => Par
 }
 
 /** An organization with the keys of its window and of its hash. */
-export class AskedOrganization extends Asked {
+export class BatchedOrganization extends Batched {
   readonly id: OrganizationId
   readonly keys: { window: string; organization: string }
-  constructor(id: OrganizationId, keys: AskedOrganization['keys']) {
+  constructor(id: OrganizationId, keys: BatchedOrganization['keys']) {
     super()
     this.id = id
     this.keys = keys
   }
 }
 
-export class AskedShard extends Asked {
+export class BatchedShard extends Batched {
   readonly number: number
   readonly key: string
   constructor(number: number, key: string) {
@@ -105,12 +105,12 @@ export class AskedShard extends Asked {
 }
 
 /** An event, asked for through its shard; `field` is that of its revision in the shard's hash. */
-export class AskedEvent extends Asked {
+export class BatchedEvent extends Batched {
   readonly id: EventId
-  readonly shard: AskedShard
+  readonly shard: BatchedShard
   readonly key: string
   readonly field: string
-  constructor(id: EventId, shard: AskedShard, { key, field }: { key: string; field: string }) {
+  constructor(id: EventId, shard: BatchedShard, { key, field }: { key: string; field: string }) {
     super()
     this.id = id
     this.shard = shard
@@ -122,24 +122,24 @@ export class AskedEvent extends Asked {
 /** The requests of an organization, which are taken together. */
 export class Taker extends Waiter<Taken | undefined> {
   count = 0
-  readonly organization: AskedOrganization
-  constructor(organization: AskedOrganization) {
+  readonly organization: BatchedOrganization
+  constructor(organization: BatchedOrganization) {
     super()
     this.organization = organization
   }
 }
 class ShardWaiter extends Waiter<ShardHash> {
   readonly events: EventWaiter[] = []
-  readonly shard: AskedShard
-  constructor(shard: AskedShard) {
+  readonly shard: BatchedShard
+  constructor(shard: BatchedShard) {
     super()
     this.shard = shard
   }
 }
 class EventWaiter extends Waiter<EventVersion | undefined> {
-  readonly event: AskedEvent
+  readonly event: BatchedEvent
   readonly shard: ShardWaiter
-  constructor(event: AskedEvent, shard: ShardWaiter) {
+  constructor(event: BatchedEvent, shard: ShardWaiter) {
     super()
     this.event = event
     this.shard = shard
@@ -147,7 +147,7 @@ class EventWaiter extends Waiter<EventVersion | undefined> {
 }
 
 /** What a poll is about: its place in the rate limit, and whether its answer still holds. */
-export type PollOf = { organization: AskedOrganization; event: AskedEvent }
+export type PollOf = { organization: BatchedOrganization; event: BatchedEvent }
 /** What a batch read for the poll at `index` of its organization's requests; undefined if Redis did not answer. */
 export type Polled = {
   index: number
@@ -171,7 +171,7 @@ export const newBatch = (number: number, isCluster = false): Batch => ({
 
 export function joinTakers(
   batch: Batch,
-  organization: AskedOrganization,
+  organization: BatchedOrganization,
 ): { index: number; taken: Promise<Taken | undefined> } {
   const taker = takerOf(batch, organization)
   return { index: taker.count++, taken: taker.promise }
@@ -220,10 +220,10 @@ export function joinRead<Reply>(
   return reply as Promise<Reply>
 }
 
-export const joinShard = (batch: Batch, event: AskedEvent): Promise<ShardHash> =>
+export const joinShard = (batch: Batch, event: BatchedEvent): Promise<ShardHash> =>
   eventOf(batch, event).shard.promise
 
-export const joinEvent = (batch: Batch, event: AskedEvent): Promise<EventVersion | undefined> =>
+export const joinEvent = (batch: Batch, event: BatchedEvent): Promise<EventVersion | undefined> =>
   eventOf(batch, event).promise
 
 /** Ends all waits of a batch that Redis does not answer in time; replies that come later change nothing. */
@@ -254,11 +254,11 @@ export function settleWith<Reply>(waiter: Waiter<Reply>, result: Reply | Error):
   else waiter.resolve(result)
 }
 
-function takerOf(batch: Batch, organization: AskedOrganization): Taker {
+function takerOf(batch: Batch, organization: BatchedOrganization): Taker {
   batch.joined += 1
   return partOf(batch, batch.takers, organization, () => new Taker(organization))
 }
-function eventOf(batch: Batch, event: AskedEvent): EventWaiter {
+function eventOf(batch: Batch, event: BatchedEvent): EventWaiter {
   const shard = partOf(batch, batch.shards, event.shard, () => new ShardWaiter(event.shard))
   return partOf(batch, shard.events, event, () => new EventWaiter(event, shard))
 }

@@ -14,7 +14,7 @@ export type Breaker = {
   /** Opens the breaker. */
   trip(): void
   /** Closes the breaker for a while, with a longer time-out: Postgres has failed, so only Redis can answer. */
-  rely(): void
+  forceClosed(): void
   /** Call it after each write, with the error if it failed. */
   noteWrite(error?: unknown): void
   refusesWrites(): boolean
@@ -28,25 +28,25 @@ export type BreakerDeps = {
 }
 
 /** Redis normally answers in less than 1 ms. With the time of Postgres added, an answer takes at most 100 ms. */
-export const patienceMs = 80
+export const timeoutMs = 80
 /** The time-out while only Redis can answer: a late answer, of up to three round trips, is better than none. */
-const lastPatienceMs = 1_500
-const relyMs = 2_000
+const forcedTimeoutMs = 1_500
+const forcedMs = 2_000
 /** How long to wait before the next ping. */
 const cooldownMs = 1_000
 
 export function createBreaker({ redis, onFailure, onWritable = () => {} }: BreakerDeps): Breaker {
   let isOpen = false
-  let reliedUntilMs = 0
-  const patience = () => (performance.now() < reliedUntilMs ? lastPatienceMs : patienceMs)
+  let forcedUntilMs = 0
+  const currentTimeoutMs = () => (performance.now() < forcedUntilMs ? forcedTimeoutMs : timeoutMs)
   let refusesWrites = false
 
   // async: the client of a cluster throws at once if no node has the slot.
   const ping = async () => redis.ping()
-  const rest = () => setTimeout(probe, cooldownMs).unref()
+  const probeLater = () => setTimeout(probe, cooldownMs).unref()
   /** Pings Redis, one ping at a time, until it answers in time; requests do not wait for that. */
   const probe = () => {
-    const cancel = deadline(performance.now(), patienceMs, rest)
+    const cancel = deadline(performance.now(), timeoutMs, probeLater)
     const answered = () => {
       if (cancel()) isOpen = false
     }
@@ -54,17 +54,17 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
     ping().then(answered, answered)
   }
   const trip = () => {
-    if (isOpen || performance.now() < reliedUntilMs) return
+    if (isOpen || performance.now() < forcedUntilMs) return
     isOpen = true
     onFailure(tooSlow())
-    rest()
+    probeLater()
   }
 
   return {
     attempt<Result>(call: () => Promise<Result>, sinceMs = performance.now()) {
       if (isOpen) return Promise.resolve(undefined)
       const { promise, resolve } = Promise.withResolvers<Result | undefined>()
-      const cancel = deadline(sinceMs, patience(), () => {
+      const cancel = deadline(sinceMs, currentTimeoutMs(), () => {
         onFailure(tooSlow())
         resolve(undefined)
       })
@@ -83,11 +83,11 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
       }
       return promise
     },
-    deadline: (sinceMs, late) => deadline(sinceMs, patience(), late),
+    deadline: (sinceMs, late) => deadline(sinceMs, currentTimeoutMs(), late),
     isOpen: () => isOpen,
     trip,
-    rely() {
-      reliedUntilMs = performance.now() + relyMs
+    forceClosed() {
+      forcedUntilMs = performance.now() + forcedMs
       isOpen = false
     },
     noteWrite(error) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createBreaker, patienceMs } from './breaker.ts'
+import { createBreaker, timeoutMs } from './breaker.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -25,14 +25,14 @@ test('a call that is too slow returns undefined after 80 ms, one that fails at o
       throw new Error('closed')
     }),
   ).toBeUndefined()
-  await vi.advanceTimersByTimeAsync(patienceMs + 1)
+  await vi.advanceTimersByTimeAsync(timeoutMs + 1)
   expect(await slow).toBeUndefined()
   expect(failures).toHaveLength(3)
 })
 
 test('the time of a call counts from when it was requested', async () => {
   const { breaker } = open()
-  const slow = breaker.attempt(never, performance.now() - patienceMs + 10)
+  const slow = breaker.attempt(never, performance.now() - timeoutMs + 10)
   let isOver = false
   void slow.then(() => {
     isOver = true
@@ -71,7 +71,7 @@ test('a process that was busy reads its sockets before it considers Redis slow',
   const { breaker, failures } = open()
   const { promise, resolve } = Promise.withResolvers<number>()
   const attempted = breaker.attempt(() => promise)
-  const busyUntil = performance.now() + patienceMs + 50
+  const busyUntil = performance.now() + timeoutMs + 50
   while (performance.now() < busyUntil);
   setTimeout(() => resolve(1))
   expect(await attempted).toBe(1)
@@ -98,7 +98,7 @@ test('while Postgres cannot answer, an open breaker is closed and Redis has 1.5 
   const { breaker } = open()
   breaker.trip()
   expect(breaker.isOpen()).toBe(true)
-  breaker.rely()
+  breaker.forceClosed()
   expect(breaker.isOpen()).toBe(false)
   const slow = breaker.attempt(() => new Promise(resolve => setTimeout(() => resolve('late'), 1_400)))
   await vi.advanceTimersByTimeAsync(1_400)

@@ -6,10 +6,10 @@ import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/pu
 import { LRUCache } from 'lru-cache'
 import { type AskDeps, createAskBatch } from './askBatch.ts'
 import {
-  AskedEvent,
-  AskedOrganization,
-  AskedShard,
   type Batch,
+  BatchedEvent,
+  BatchedOrganization,
+  BatchedShard,
   type CoalescedRead,
   fail,
   joinEvent,
@@ -36,15 +36,15 @@ export type RequestBatches = {
    */
   takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
   /** What a poll of an organization about an event asks for, made once for all its polls. */
-  pollOf(of: { organizationId: OrganizationId; eventId: EventId; shard: number }): PollOf
+  pollOf(about: { organizationId: OrganizationId; eventId: EventId; shard: number }): PollOf
   /** Takes one request, and reads the hash of the event's shard and the event's version; returns before `onPolled`. */
   poll(poll: PollOf, onPolled: OnPolled): void
   /**
    * Reads once for all requests with the same question and the same key in one batch. The read begins when the batch
    * goes out, never before any of them has asked, so that no client gets less than another process answered it before.
    * The batch is still open then: every `shard` and `event` that `read` asks for before its first `await` is part of
-   * it. `read` gets the allowance of the first that asks. It rejects with LimitExceeded if that one is refused, although
-   * the limit may allow another: in a new window, or if each process counts for itself.
+   * it. `read` gets the allowance of the first that asks. It rejects with LimitExceeded if that one is refused, even if
+   * the limit allows another: in a new window, or if each process counts for itself.
    */
   coalesce<Reply>(read: CoalescedRead<Reply>): Promise<Reply>
   /** A shard's hash with the published revision of this event. */
@@ -149,7 +149,7 @@ export function createRequestBatches(
     return collecting
   }
 
-  const { organizations, eventOf } = createAsked(keys)
+  const { organizations, eventOf } = createBatched(keys)
   return {
     pollOf: ({ organizationId, eventId, shard }) => ({
       organization: organizations.memo(organizationId),
@@ -181,21 +181,21 @@ function failAll(unanswered: Set<Batch>): void {
 }
 
 /** What batches ask Redis about, made once. */
-function createAsked(keys: AskDeps['keys']) {
-  const organizations = new LRUCache<OrganizationId, AskedOrganization>({
+function createBatched(keys: AskDeps['keys']) {
+  const organizations = new LRUCache<OrganizationId, BatchedOrganization>({
     max: keptKeys,
     memoMethod: id =>
-      new AskedOrganization(id, { window: keys.window(id), organization: keys.organization(id) }),
+      new BatchedOrganization(id, { window: keys.window(id), organization: keys.organization(id) }),
   })
-  const shards = new Map<number, AskedShard>()
+  const shards = new Map<number, BatchedShard>()
   const shardOf = (shard: number) =>
-    getOrInsertComputed(shards, shard, () => new AskedShard(shard, keys.shard(shard)))
-  const events = new LRUCache<EventId, AskedEvent>({ max: keptKeys })
-  const eventOf = (id: EventId, shard: number): AskedEvent => {
+    getOrInsertComputed(shards, shard, () => new BatchedShard(shard, keys.shard(shard)))
+  const events = new LRUCache<EventId, BatchedEvent>({ max: keptKeys })
+  const eventOf = (id: EventId, shard: number): BatchedEvent => {
     const known = events.get(id)
     // An event that was lost may come back through another shard.
     if (known?.shard.number === shard) return known
-    const event = new AskedEvent(id, shardOf(shard), { key: keys.event(id), field: eventRevisionField(id) })
+    const event = new BatchedEvent(id, shardOf(shard), { key: keys.event(id), field: eventRevisionField(id) })
     events.set(id, event)
     return event
   }

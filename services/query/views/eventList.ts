@@ -18,7 +18,7 @@ export type EventList = {
   listed(id: OrganizationId): Promise<string[] | undefined>
 }
 
-type List = { revision: number; events: EventAnswer[]; isBehind: boolean }
+type List = { revision: number; events: EventAnswer[]; isStale: boolean }
 
 /** Reads the list of events from Redis, or from Postgres if Redis is down, empty, behind or refuses writes. */
 export function createEventList(
@@ -26,22 +26,22 @@ export function createEventList(
     breaker: Breaker
     shared: SharedReads
     /** Whether Redis is behind Postgres (watermarks.ts). */
-    isBehind: () => Promise<boolean>
+    isRedisStale: () => Promise<boolean>
     /** Publishes an organization that Redis lacks, in the background. */
     repair: (id: OrganizationId) => void
     onFailure: (error: unknown) => void
   },
 ): EventList {
-  const { db, redis, keys, breaker, shared, isBehind, repair, onFailure } = deps
+  const { db, redis, keys, breaker, shared, isRedisStale, repair, onFailure } = deps
   /** The revision that was last answered; Postgres may have gone back (memory.ts has the rules). */
   const latest = new LRUCache<OrganizationId, number>({ max: 10_000 })
 
   const fromRedis = (id: OrganizationId): Promise<List | 'missing' | undefined> =>
     breaker.attempt(async () => {
       const list = redis.hmget(keys.organization(id), 'revision', 'events')
-      const [[revision, events], behind] = await Promise.all([list, isBehind()])
+      const [[revision, events], isStale] = await Promise.all([list, isRedisStale()])
       if (typeof revision !== 'string' || typeof events !== 'string') return 'missing'
-      return { revision: Number(revision), events: JSON.parse(events) as EventAnswer[], isBehind: behind }
+      return { revision: Number(revision), events: JSON.parse(events) as EventAnswer[], isStale }
     })
 
   const fromPostgres = (id: OrganizationId): Promise<EventAnswer[]> =>
@@ -56,7 +56,7 @@ export function createEventList(
 
   /** The events if the list of Redis is as new as it should be. */
   const current = (id: OrganizationId, hot: List | 'missing' | undefined): EventAnswer[] | undefined => {
-    if (typeof hot !== 'object' || hot.isBehind || breaker.refusesWrites()) return
+    if (typeof hot !== 'object' || hot.isStale || breaker.refusesWrites()) return
     if (hot.revision < (latest.peek(id) ?? 0)) return
     latest.set(id, hot.revision)
     return hot.events
@@ -76,7 +76,7 @@ export function createEventList(
         onFailure(error)
         if (typeof hot === 'object') return hot.events
         // As in eventViews.ts: neither a Postgres that is only busy nor a defect is a reason to wait for Redis.
-        if (isTransient(error)) breaker.rely()
+        if (isTransient(error)) breaker.forceClosed()
         const again = await fromRedis(id)
         if (typeof again === 'object') return again.events
         throw failureOf(error)

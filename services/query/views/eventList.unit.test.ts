@@ -9,7 +9,7 @@ async function isReliedOn(error: Error): Promise<boolean> {
   const list = createEventList({
     breaker: {
       attempt: async () => undefined,
-      rely() {
+      forceClosed() {
         isRelied = true
       },
     },

@@ -8,7 +8,7 @@ import type { SharedReads } from '../postgres/sharedReads.ts'
 import { createColdRead } from './coldReads.ts'
 import { createHotReads, type HotReadsDeps, isRead } from './hotReads.ts'
 import { createMemory, type Memory } from './memory.ts'
-import { type Answered, type Answering, type Asked, createAnswers, type Question } from './question.ts'
+import { type Answered, createAnswers, type EventRef, type Prepared, type Question } from './question.ts'
 import { raceWithRetries } from './raceWithRetries.ts'
 import { createRepairs, requireEpoch } from './repairs.ts'
 import type { Watermarks } from './watermarks.ts'
@@ -29,7 +29,12 @@ export type EventViews = {
    * the batch of this very request has read, which is then not read again; null if Redis did not answer it, which is
    * then not asked.
    */
-  ask(of: Asked, question: Question, allowance: Allowance, seen?: Seen | null): Promise<Answered | undefined>
+  ask(
+    event: EventRef,
+    question: Question,
+    allowance: Allowance,
+    seen?: Seen | null,
+  ): Promise<Answered | undefined>
   /** Whether remembered answers still hold; undefined if `ask` has to decide. */
   confirm: Memory['confirm']
 }
@@ -37,7 +42,7 @@ export type EventViews = {
 export type EventViewsDeps = HotReadsDeps & {
   db: Postgres
   shared: SharedReads
-  watermarks: Pick<Watermarks, 'isBehind' | 'isFuture' | 'isPostgresUp'>
+  watermarks: Pick<Watermarks, 'isStale' | 'isFuture' | 'isPostgresUp'>
   topics: string[]
   /** Called with the source of each answer. */
   onSource: (source: Source) => void
@@ -59,7 +64,7 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
   const memory = createMemory(deps)
   const redis = createHotReads(deps, memory)
   const readPostgres = createColdRead(deps, memory)
-  const answering = createAnswers()
+  const prepare = createAnswers()
   const epochs = requireEpoch(deps)
   const repair = createRepairs<EventId>(
     2,
@@ -69,8 +74,8 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
 
   /** The answer if only Redis can give one, however old. */
   const answerLast = async (
-    { eventId, organizationId }: Asked,
-    { answer }: Answering,
+    { eventId, organizationId }: EventRef,
+    { answer }: Prepared,
     { hot, askRedis, error }: Failed,
   ): Promise<Answered | undefined> => {
     const last = await redis.last(hot, askRedis)
@@ -83,23 +88,23 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
 
   return {
     confirm: memory.confirm,
-    async ask(of, question, allowance, seen) {
-      if (memory.isUnknown(of)) return undefined
-      const { eventId } = of
-      const plan = answering(of, question)
+    async ask(event, question, allowance, seen) {
+      if (memory.isUnknown(event)) return undefined
+      const { eventId } = event
+      const prepared = prepare(event, question)
       const cached = memory.head(eventId)
-      const askRedis = (seen?: Seen) => redis.read(eventId, plan.needs, { allowance, seen })
+      const askRedis = (seen?: Seen) => redis.read(eventId, prepared.needs, { allowance, seen })
       /** Undefined if Redis is not as new as it should be and Postgres, which knows more, is up. */
       const answerHot = (hot: RedisRead | undefined): Found | undefined => {
         if (isRead(hot) && redis.isCurrent(hot)) memory.keep(hot)
         else if (!redis.isDated(hot) || watermarks.isPostgresUp()) return undefined
         const source = hot.head === cached ? 'memory' : 'redis'
-        return { source, answered: plan.answer(hot, memory.watermark(hot)) }
+        return { source, answered: prepared.answer(hot, memory.watermark(hot)) }
       }
       const askPostgres = async (isMissing: boolean): Promise<Found> => {
-        const cold = await readPostgres(of, plan.needs)
+        const cold = await readPostgres(event, prepared.needs)
         if (cold !== undefined && isMissing) repair(eventId)
-        return { source: 'postgres', answered: cold && plan.answer(cold) }
+        return { source: 'postgres', answered: cold && prepared.answer(cold) }
       }
 
       const hot = seen === null ? await allowance.then(() => undefined) : await askRedis(seen)
@@ -112,8 +117,8 @@ export function createEventViews(deps: EventViewsDeps): EventViews {
       } catch (error) {
         onFailure(error)
         // A Postgres that is only busy will answer the next reads, and one that meets a defect answers others.
-        if (isTransient(error) || !watermarks.isPostgresUp()) breaker.rely()
-        return answerLast(of, plan, { hot, askRedis, error })
+        if (isTransient(error) || !watermarks.isPostgresUp()) breaker.forceClosed()
+        return answerLast(event, prepared, { hot, askRedis, error })
       }
     },
   }

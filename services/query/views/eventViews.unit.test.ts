@@ -15,7 +15,7 @@ const { sources, healthy } = vi.hoisted(() => {
     relied: 0,
     isRedisUp: true,
     refusesWrites: false,
-    isBehind: false,
+    isStale: false,
     isPostgresUp: true,
   }
   const answers = {
@@ -34,10 +34,10 @@ vi.mock('@tally/views', async original => ({
 }))
 vi.mock('./repairs.ts', () => ({ createRepairs: () => () => {}, requireEpoch: () => undefined }))
 
-const of = { eventId: 'e' as EventId, organizationId: 'o' as OrganizationId }
+const asked = { eventId: 'e' as EventId, organizationId: 'o' as OrganizationId }
 const read = (revision: number, asOfMs: number, shard = 1) =>
   ({
-    head: { eventId: 'e', revision, event: { ...of, shard, menuItems: [], days: [], areas: [] } },
+    head: { eventId: 'e', revision, event: { ...asked, shard, menuItems: [], days: [], areas: [] } },
     documents: new Map([['kpis:1:0', `revision ${revision}`]]),
     asOfMs,
     epochs: { documents: 1, asOf: 1 },
@@ -55,14 +55,14 @@ function open() {
   const deps = {
     breaker: {
       attempt,
-      rely() {
+      forceClosed() {
         sources.relied += 1
       },
       refusesWrites: () => sources.refusesWrites,
     },
     shared: createSharedReads(createGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
     watermarks: {
-      isBehind: () => sources.isBehind,
+      isStale: () => sources.isStale,
       isFuture: () => false,
       isPostgresUp: () => sources.isPostgresUp,
     },
@@ -75,7 +75,7 @@ function open() {
   return {
     views,
     async ask(allowance = allowed) {
-      const answered = await views.ask(of, question, allowance)
+      const answered = await views.ask(asked, question, allowance)
       return answered && [answered.composed.data.toString(), answered.asOfMs]
     },
   }
@@ -98,7 +98,7 @@ beforeEach(() => {
 test('if Redis did not answer the batch of a request, it is not asked again', async () => {
   const redis = vi.fn(async () => read(1, 1_000))
   Object.assign(sources, { redis, postgres: async () => read(2, 2_000) })
-  const answered = await open().views.ask(of, question, allowed, null)
+  const answered = await open().views.ask(asked, question, allowed, null)
   expect(answered?.composed.data.toString()).toBe('revision 2')
   expect(redis).not.toHaveBeenCalled()
 })
@@ -160,9 +160,9 @@ test('an answer is confirmed by its event’s shard alone', async () => {
   await ask()
   const hash: ShardHash = { asOfMs: 9_000, epoch: 1, revisions: new Map() }
   const version = { revision: 10, epoch: 1 }
-  expect(views.confirm(of, { shard: 2, hash, version })).toBeUndefined()
+  expect(views.confirm({ ...asked }, { shard: 2, hash, version })).toBeUndefined()
   expect(await ask()).toEqual(['revision 10', 2_000])
-  expect(views.confirm(of, { shard: 1, hash, version })).toEqual({ revision: 10, asOfMs: 9_000 })
+  expect(views.confirm({ ...asked }, { shard: 1, hash, version })).toEqual({ revision: 10, asOfMs: 9_000 })
 })
 
 test('documents that do not fit their watermark are never answered: without Postgres that is a 503', async () => {
@@ -176,7 +176,7 @@ test('documents that do not fit their watermark are never answered: without Post
 
 test.each([
   ['refuses writes', 'refusesWrites'],
-  ['is no longer updated', 'isBehind'],
+  ['is no longer updated', 'isStale'],
 ] as const)('while Redis %s Postgres answers, and Redis only if Postgres is down', async (_, fault) => {
   const { ask } = open()
   redisHas(read(10, 1_000))

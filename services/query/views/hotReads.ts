@@ -61,10 +61,10 @@ export function createHotReads({ redis, keys, batches, breaker }: HotReadsDeps, 
           sinceMs,
         )
         await allowance
-        if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
+        if (attempt > 0 || !isRead(hot) || !memory.isAheadOf(hot)) return hot
       }
     },
-    isCurrent: read => memory.isUpdated(read) && !memory.isAhead(read),
+    isCurrent: read => memory.isUpdated(read) && !memory.isAheadOf(read),
     isDated,
     async last(hot, again) {
       const isFinal = (read: Hot) => isDated(read) || read === 'missing'

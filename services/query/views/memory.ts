@@ -3,7 +3,7 @@ import { fitsShard, isBehind, type LastAnswer, nextAnswer, type ReadVersion } fr
 import type { Head, KnownHead, KnownRead, Read, Seen } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../redis/breaker.ts'
-import type { Asked } from './question.ts'
+import type { EventRef } from './question.ts'
 import type { Watermarks } from './watermarks.ts'
 
 /** Of how many events a process remembers what it answered; about 400 bytes each. */
@@ -38,11 +38,11 @@ export type Memory = {
   /** Call it before a read of Postgres, and pass the result to `reset` with what was read. */
   now(id: EventId): Before
   /** Whether Postgres was asked less than 800 ms ago, and did not have this event for this organization. */
-  isUnknown(of: Asked): boolean
+  isUnknown(event: EventRef): boolean
   /** Notes that Postgres did not have it when it was asked, at this time of `performance.now`. */
-  noteUnknown(of: Asked, askedMs: number): void
+  noteUnknown(event: EventRef, askedMs: number): void
   /** Whether an earlier answer is newer than a read of Redis. */
-  isAhead(read: KnownRead): boolean
+  isAheadOf(read: KnownRead): boolean
   /** Whether a read is as new as it should be, so far as that depends on Redis and the projector. */
   isUpdated(read: KnownRead): boolean
   /**
@@ -50,15 +50,15 @@ export type Memory = {
    * as new as then, Postgres lost no commits in between, and its clock has not gone back behind that watermark.
    */
   watermark(read: KnownRead): number | null
-  /** Keeps a read of Redis; call it only if `isAhead` is false. */
+  /** Keeps a read of Redis; call it only if `isAheadOf` is false. */
   keep(read: Read): void
   /**
    * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
    * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
-   * Undefined, and nothing is changed, if a read has to decide. What is remembered of the event is kept in `of.known`,
-   * so that the next confirmation does not look it up.
+   * Undefined, and nothing is changed, if a read has to decide. `event.known` keeps what is remembered of the event, so
+   * that the next confirmation does not look it up.
    */
-  confirm(of: Asked & { known?: Remembered | undefined }, seen: Seen): Confirmed | undefined
+  confirm(event: EventRef & { known?: Remembered | undefined }, seen: Seen): Confirmed | undefined
   /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
@@ -70,7 +70,7 @@ export function createMemory({
   watermarks,
 }: {
   breaker: Pick<Breaker, 'refusesWrites'>
-  watermarks: Pick<Watermarks, 'isBehind' | 'isFuture'>
+  watermarks: Pick<Watermarks, 'isStale' | 'isFuture'>
 }): Memory {
   /** Kept of many more events than their records: devices that poll need no more. */
   const remembered = new LRUCache<EventId, Remembered>({
@@ -101,12 +101,13 @@ export function createMemory({
     const { asOfMs, epoch } = nextAnswer(saidOf(known), versionOf(read), watermarks.isFuture)
     return { asOfMs, epoch }
   }
-  const isUnknown = (of: Asked) => unknown.size > 0 && performance.now() < (unknown.get(keyOf(of)) ?? 0)
+  const isUnknown = (event: EventRef) =>
+    unknown.size > 0 && performance.now() < (unknown.get(keyOf(event)) ?? 0)
   const isUpdated = ({ asOfMs, head: { event } }: KnownRead) =>
     !breaker.refusesWrites() &&
     asOfMs !== null &&
     !event.isScattered &&
-    !watermarks.isBehind(event.shard, asOfMs)
+    !watermarks.isStale(event.shard, asOfMs)
   return {
     head: id => heads.get(id),
     now(id) {
@@ -114,8 +115,8 @@ export function createMemory({
       return known && { known, changes: known.changes }
     },
     isUnknown,
-    noteUnknown: (of, askedMs) => void unknown.set(keyOf(of), askedMs + unknownMs),
-    isAhead: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
+    noteUnknown: (event, askedMs) => void unknown.set(keyOf(event), askedMs + unknownMs),
+    isAheadOf: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
     isUpdated,
     watermark: read => nextOf(remembered.peek(read.head.eventId), read).asOfMs,
     keep(read) {
@@ -123,13 +124,13 @@ export function createMemory({
       const head = knownOf(read.head)
       put({ head, ...nextOf(remembered.peek(head.eventId), read) })
     },
-    confirm(of, { shard, hash, version }) {
-      if (!of.known?.isKept) of.known = remembered.get(of.eventId)
-      const { known } = of
-      if (known?.head.revision !== version.revision || isUnknown(of)) return undefined
+    confirm(event, { shard, hash, version }) {
+      if (!event.known?.isKept) event.known = remembered.get(event.eventId)
+      const { known } = event
+      if (known?.head.revision !== version.revision || isUnknown(event)) return undefined
       // An event that was lost may have come back through another shard: this hash then says nothing about it.
       const { head } = known
-      if (head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined
+      if (head.event.shard !== shard || !fitsShard(hash, event.eventId, version)) return undefined
       const read = { head, asOfMs: hash.asOfMs, epochs: { documents: version.epoch, asOf: hash.epoch } }
       if (!isUpdated(read)) return undefined
       // Most polls of a batch find what the first of them has found.
@@ -138,7 +139,7 @@ export function createMemory({
         replace(known, { head, ...nextOf(known, read) })
       }
       // So that an event that is polled is not evicted as one that was last used long ago.
-      if (known.changes % touchEvery === 0) remembered.get(of.eventId)
+      if (known.changes % touchEvery === 0) remembered.get(event.eventId)
       return { revision: version.revision, asOfMs: known.asOfMs }
     },
     reset({ head, asOfMs, epochs }, before) {
@@ -180,7 +181,7 @@ const versionOf = ({ head: { revision }, asOfMs, epochs }: KnownRead): ReadVersi
   asOfMs,
   epochs,
 })
-const keyOf = ({ eventId, organizationId }: Asked) => `${organizationId}:${eventId}`
+const keyOf = ({ eventId, organizationId }: EventRef) => `${organizationId}:${eventId}`
 
 const later = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)

@@ -26,7 +26,7 @@ let nowMs = 10_000
 const openMemory = () =>
   createMemory({
     breaker: { refusesWrites: () => false },
-    watermarks: { isBehind: () => false, isFuture: asOfMs => asOfMs > nowMs },
+    watermarks: { isStale: () => false, isFuture: asOfMs => asOfMs > nowMs },
   })
 
 /** A memory after an answer, and what it knows of its event. */
@@ -75,7 +75,7 @@ test('of an event whose record is no longer kept, the revision and the watermark
   expect(memory.head(eventId)).toBeUndefined()
   expect(memory.head(other)?.revision).toBe(3)
   expect(memory.confirm({ ...asked }, seen(7, 2_500))).toEqual({ revision: 7, asOfMs: 2_500 })
-  expect(memory.isAhead(read(6, 2_500, inEpoch(5)))).toBe(true)
+  expect(memory.isAheadOf(read(6, 2_500, inEpoch(5)))).toBe(true)
 })
 
 test('a read of Postgres does not lower a watermark that was confirmed while it ran', () => {

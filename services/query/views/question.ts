@@ -79,7 +79,7 @@ export function planDay<Name extends View>(
 /** How many characters of answers a process remembers. */
 const rememberedText = 24 * 1024 * 1024
 
-export type Asked = { eventId: EventId; organizationId: OrganizationId }
+export type EventRef = { eventId: EventId; organizationId: OrganizationId }
 export type Answered = {
   event: StoredEvent
   revision: number
@@ -89,7 +89,7 @@ export type Answered = {
 }
 
 /** How one question is answered. */
-export type Answering = {
+export type Prepared = {
   /** The documents that are missing to compose the answer; none if it is remembered. */
   needs: Needs
   /** The answer from what was read; undefined if the event is another organization's or lacks what is asked for. */
@@ -97,7 +97,7 @@ export type Answering = {
 }
 
 /** Composes answers, and remembers each for its event's revision. */
-export function createAnswers(): (of: Asked, question: Question) => Answering {
+export function createAnswers(): (event: EventRef, question: Question) => Prepared {
   const remembered = new LRUCache<string, Composed>({
     maxSize: rememberedText,
     sizeCalculation: ({ data }, key) => data.length + key.length + 200,

@@ -17,7 +17,7 @@ test('a watermark in Redis later than the database’s clock, which has gone bac
   const [now, future] = rows.map(({ atMs }) => atMs) as [number, number]
   const watermarks = watchWatermarks({ db, topics: ['orders'], onSilent() {}, onFailure() {} })
   onTestFinished(watermarks.close)
-  const isUsed = (atMs: number) => [watermarks.isFuture(atMs), watermarks.isBehind(1, atMs)]
+  const isUsed = (atMs: number) => [watermarks.isFuture(atMs), watermarks.isStale(1, atMs)]
   expect(isUsed(future)).toEqual([false, false])
   await until('the first poll is answered', () => watermarks.ages().size > 0)
   expect([...watermarks.ages().keys()]).toEqual([0])

@@ -15,7 +15,7 @@ export type Watermarks = {
    * Whether a watermark in Redis shows that the shard's documents are no longer updated: it is behind the one in
    * Postgres, or later than the database's clock.
    */
-  isBehind(shard: number, asOfMs: number): boolean
+  isStale(shard: number, asOfMs: number): boolean
   /** Whether a watermark is later than the database's clock, which has gone back; false before the first poll. */
   isFuture(asOfMs: number): boolean
   /** The age of each shard's watermark by the database's clock, in milliseconds; it grows while no poll is answered. */
@@ -67,7 +67,7 @@ export function watchWatermarks({
   const nowMs = () => known.nowMs + performance.now() - known.askedMs
   const isFuture = (asOfMs: number) => asOfMs > known.nowMs && asOfMs > nowMs()
   return {
-    isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.byShard.get(shard) ?? 0) || isFuture(asOfMs),
+    isStale: (shard, asOfMs) => asOfMs + behindMs < (known.byShard.get(shard) ?? 0) || isFuture(asOfMs),
     isFuture,
     ages: () => new Map([...known.byShard].map(([shard, asOfMs]) => [shard, nowMs() - asOfMs])),
     now: () => (Number.isFinite(known.nowMs) ? nowMs() : Date.now()),
@@ -91,16 +91,16 @@ export function createStaleness({
   redis: RedisClient
   keys: RedisKeys
   topics: string[]
-  watermarks: Pick<Watermarks, 'ages' | 'isBehind'>
+  watermarks: Pick<Watermarks, 'ages' | 'isStale'>
 }): () => Promise<boolean> {
   let found: Promise<boolean> | undefined
-  const isBehind = async (shard: number): Promise<boolean> => {
+  const isShardStale = async (shard: number): Promise<boolean> => {
     const { asOfMs } = await readShardHash({ redis, keys }, topics, shard, [])
-    return asOfMs === null || watermarks.isBehind(shard, asOfMs)
+    return asOfMs === null || watermarks.isStale(shard, asOfMs)
   }
   const look = async () => {
     const shards = [...watermarks.ages().keys()]
-    return (await Promise.all(shards.map(isBehind))).includes(true)
+    return (await Promise.all(shards.map(isShardStale))).includes(true)
   }
   const forget = () => {
     found = undefined
