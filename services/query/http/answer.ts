@@ -101,8 +101,7 @@ export const fixedHeaders: readonly string[] = Object.entries({
  * Headers are one string; as a list they took 4 of the 43 µs of a poll.
  */
 export function createMessages() {
-  const formatNow = rememberLast(formatTimestamp)
-  const formatAsOf = rememberFew(formatTimestamp)
+  const format = rememberFew(formatTimestamp)
 
   return (
     answer: Answer,
@@ -111,13 +110,13 @@ export function createMessages() {
     { requestId, ifNoneMatch }: { requestId: string; ifNoneMatch: string | undefined },
   ): Message => {
     const { start, data, etag, eventId, dayId, pagination } = answer
-    const asOf = asOfMs == null ? null : formatAsOf(asOfMs)
+    const asOf = asOfMs == null ? null : format(asOfMs)
     let headers = `X-RateLimit-Limit: ${decision.limit}\r\nX-RateLimit-Remaining: ${decision.remaining}\r\nX-RateLimit-Reset: ${resetSeconds(decision)}\r\nX-Request-Id: ${requestId}\r\nETag: ${etag}\r\n`
     if (asOf !== null) headers += `Tally-As-Of: ${asOf}\r\n`
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag))
       return { status: 304, headers, body: '', bytes: 0 }
 
-    let body = `${data},"meta":{"generatedAt":"${formatNow(Date.now())}","eventId":"${eventId}"`
+    let body = `${data},"meta":{"generatedAt":"${format(Date.now())}","eventId":"${eventId}"`
     if (dayId !== undefined) body += `,"dayId":${dayId}`
     if (asOfMs !== undefined) body += `,"asOf":${asOf === null ? null : `"${asOf}"`}`
     if (pagination !== undefined) body += `,"pagination":${JSON.stringify(pagination)}`
@@ -190,22 +189,11 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
  */
 export const ownText = (text: string): string => Buffer.from(text).toString()
 
-/** Keeps the last result: thousands of answers per second carry the same timestamps. */
-export function rememberLast(format: (at: number) => string): (at: number) => string {
-  let last = Number.NaN
-  let text = ''
-  return at => {
-    if (at !== last) text = format(at)
-    last = at
-    return text
-  }
-}
-
 /** How many results `rememberFew` keeps: more than the shards that a process answers from at a time. */
 const few = 256
 
-/** Keeps the results of the last few arguments: answers of each shard carry its own watermark. */
-function rememberFew(format: (at: number) => string): (at: number) => string {
+/** Keeps the results of the last few arguments: thousands of answers per second carry the timestamps of few shards. */
+export function rememberFew(format: (at: number) => string): (at: number) => string {
   const texts = new Map<number, string>()
   return at => {
     let text = texts.get(at)

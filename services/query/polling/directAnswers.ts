@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { hasBody, takeOver, takeOverFrom } from '@tally/platform'
-import { fixedHeaders, linesOf, rememberLast, sendMessage } from '../http/answer.ts'
+import { fixedHeaders, linesOf, rememberFew, sendMessage } from '../http/answer.ts'
 import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 
 /** `import … from 'node:http'` evaluates every export, and that of `WebSocket` loads undici: 30 ms of a start. */
@@ -247,7 +247,7 @@ const isBodylessGet = (request: IncomingMessage): request is IncomingMessage & R
 function createHeads(keepAliveTimeout: number) {
   const ofConnection = ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keepAliveTimeout / 1000}`]
   const end = `${linesOf(fixedHeaders)}${linesOf(ofConnection)}\r\n`
-  const endOf = rememberLast(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)
+  const endOf = rememberFew(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)
   return (status: number, headers: string): string =>
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}${endOf(Math.floor(Date.now() / 1000))}`
 }
