@@ -35,7 +35,7 @@ test.each([
     const asked = { key: { eventId: null }, params: { eventId: event.eventId }, query: { dayId } }
     const answer = await endpoint.read({ views } as unknown as Readers, asked as never)
     // What follows the data of an answer is added when it is sent.
-    expect(JSON.parse(`${(answer as Composed).data}}`)).toEqual({ data })
+    expect(JSON.parse(`${(answer as Composed).text}}`)).toEqual({ data })
   },
 )
 

@@ -12,7 +12,7 @@ export const ifListed =
   event =>
     isListed(event) ? { key: 'listed', needs: [], compose: () => composeText('') } : undefined
 
-type Orders = Pick<Answer, 'data' | 'etag' | 'pagination'>
+type Orders = Pick<Answer, 'text' | 'chunk' | 'etag' | 'pagination'>
 
 /**
  * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503 (docs/api.md,

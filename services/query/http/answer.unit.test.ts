@@ -9,14 +9,14 @@ test.for([
 ])('a list of $what has the bytes and the tag of the same text', async ({ items }) => {
   const meta = { page: 1 }
   const {
-    start = Buffer.alloc(0),
-    data,
+    chunk = Buffer.alloc(0),
+    text,
     etag,
   } = await composeList(
     items.map(item => [item.slice(0, 5), item.slice(5)]),
     meta,
   )
-  expect({ data: start.toString('latin1') + data, etag }).toEqual(composeText(`[${items.join(',')}]`, meta))
+  expect({ text: chunk.toString('latin1') + text, etag }).toEqual(composeText(`[${items.join(',')}]`, meta))
 })
 
 test('others are answered while a large list is composed', async () => {

@@ -104,7 +104,7 @@ export function createPolling({
 }: PollingDeps): Polling {
   const polls = new LRUCache<string, Poll>({
     maxSize: keptText,
-    sizeCalculation: ({ answer }, target) => answer.data.length + target.length + 500,
+    sizeCalculation: ({ answer }, target) => answer.text.length + target.length + 500,
   })
   const messageOf = createMessages()
 

@@ -21,7 +21,7 @@ const key = {
   scopes: ['analytics:read'],
 } as unknown as ApiKey
 const answer = {
-  data: '{"data":"Frittò"'.replace('ò', '\u00c3\u00b2'),
+  text: '{"data":"Frittò"'.replace('ò', '\u00c3\u00b2'),
   etag: 'W/"figures"',
   eventId,
   asOfMs: 1_000,
@@ -177,7 +177,7 @@ test('a client that has the answer gets 304', async () => {
   expect(asked.answered).toEqual([['getKpis', 'k', 304]])
 })
 
-const later = { ...answer, data: '{"data":2', etag: 'W/"later"', holdsFor: { revision: 8, shard: 1 } }
+const later = { ...answer, text: '{"data":2', etag: 'W/"later"', holdsFor: { revision: 8, shard: 1 } }
 
 test('a changed event is read again, with what the batch has read, and its answer is kept', async () => {
   says.revision = 8

@@ -45,7 +45,7 @@ const read = (revision: number, asOfMs: number, shard = 1) =>
 const question: Question = () => ({
   key: 'k',
   needs: ['kpis:1:0'],
-  compose: documents => ({ data: documents.get('kpis:1:0') ?? '', etag: '' }),
+  compose: documents => ({ text: documents.get('kpis:1:0') ?? '', etag: '' }),
 })
 const allowed = Promise.resolve()
 
@@ -76,7 +76,7 @@ function open() {
     views,
     async ask(allowance = allowed) {
       const answered = await views.ask(asked, question, allowance)
-      return answered && [answered.composed.data.toString(), answered.asOfMs]
+      return answered && [answered.composed.text, answered.asOfMs]
     },
   }
 }
@@ -99,7 +99,7 @@ test('if Redis did not answer the batch of a request, it is not asked again', as
   const redis = vi.fn(async () => read(1, 1_000))
   Object.assign(sources, { redis, postgres: async () => read(2, 2_000) })
   const answered = await open().views.ask(asked, question, allowed, null)
-  expect(answered?.composed.data.toString()).toBe('revision 2')
+  expect(answered?.composed.text).toBe('revision 2')
   expect(redis).not.toHaveBeenCalled()
 })
 

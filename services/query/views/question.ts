@@ -100,7 +100,7 @@ export type Prepared = {
 export function createAnswers(): (event: EventRef, question: Question) => Prepared {
   const remembered = new LRUCache<string, Composed>({
     maxSize: rememberedText,
-    sizeCalculation: ({ data }, key) => data.length + key.length + 200,
+    sizeCalculation: ({ text }, key) => text.length + key.length + 200,
   })
 
   return ({ eventId, organizationId }, question) => {
