@@ -4,7 +4,7 @@ import { hasBody, type Logger } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 import { registerReference } from './guides/register.ts'
 import { welcome } from './guides/welcome.ts'
-import { createAnswerRequest, type RequestDeps } from './http/answerRequest.ts'
+import { createAnswerRequest, type RequestSources } from './http/answerRequest.ts'
 import { checkRequest } from './http/checks.ts'
 import { allowedOrigins } from './http/cors.ts'
 import { type QueryMetrics, watchRequests } from './http/metrics.ts'
@@ -17,7 +17,7 @@ import type { Watermarks } from './views/watermarks.ts'
 export type AppOptions = {
   edition: 'cloud' | 'community'
   corsOrigins: string[]
-  /** Whom clients may ask, for the OpenAPI document: an e-mail address or a page. */
+  /** Contact in the OpenAPI document: an e-mail address or a page. */
   contact?: string | undefined
   /** Connections beyond this number are closed at once. */
   maxConnections: number
@@ -33,9 +33,11 @@ export type App = {
   stopDirect(): Promise<void>
 }
 
+export type AppDeps = RequestSources & { watermarks: Watermarks }
+
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing itself. */
 export async function buildApp(
-  deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct' | 'unread'> & { watermarks: Watermarks },
+  deps: AppDeps,
   { edition, corsOrigins, contact, maxConnections, idleTimeoutMs, logger, metrics, counts }: AppOptions,
 ): Promise<App> {
   const cors = edition === 'cloud' ? allowedOrigins(corsOrigins) : undefined
@@ -56,7 +58,7 @@ export async function buildApp(
   const onAnswered = watchRequests(app, metrics, counts)
   if (cors !== undefined) app.addHook('onRequest', cors.hook)
   app.addHook('onRequest', (request, reply, done) => {
-    // None is read, so the connection is not kept.
+    // Bodies are not read: close the connection.
     if (hasBody(request)) reply.raw.setHeader('Connection', 'close')
     done(checkRequest(request, knownPath.has))
   })

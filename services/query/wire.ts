@@ -28,7 +28,7 @@ import {
 } from '@tally/platform'
 import { publishOrganizations, type RedisKeys, redisKeys } from '@tally/publication'
 import { checkSchema, openPostgres } from '@tally/schema'
-import { buildApp } from './app.ts'
+import { type AppDeps, buildApp } from './app.ts'
 import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
 import { drain } from './http/server.ts'
 import { LimitExceeded } from './limits/limitDecision.ts'
@@ -102,7 +102,7 @@ function openRequestDeps(
   settings: Settings,
   { lifecycle, logger }: ServiceDeps,
   { servers, metrics, counts }: { servers: Servers; metrics: QueryMetrics; counts: RequestCounts },
-): Parameters<typeof buildApp>[0] {
+): AppDeps {
   const { db, authDb, redis, keys } = servers
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]

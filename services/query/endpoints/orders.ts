@@ -1,4 +1,4 @@
-import { readShard } from '@tally/figures'
+import { readShard, type StoredEvent } from '@tally/figures'
 import { readAsOf } from '@tally/offsets'
 import { inSnapshot, type Snapshot } from '@tally/platform'
 import { type Answer, composeText } from '../http/answer.ts'
@@ -8,7 +8,7 @@ import { askEvent, type EventRequest, type Readers } from './handler.ts'
 
 /** The question whether the event lists what a request for orders names; no document is needed. */
 export const ifListed =
-  (isListed: (event: Parameters<Question>[0]) => boolean): Question =>
+  (isListed: (event: StoredEvent) => boolean): Question =>
   event =>
     isListed(event) ? { key: 'listed', needs: [], compose: () => composeText('') } : undefined
 

@@ -16,11 +16,14 @@ import { createAuthenticate, createParameters, type Parsed } from './checks.ts'
 import type { OnAnswered } from './metrics.ts'
 import { RequestProblem, unavailable } from './problems.ts'
 
-export type RequestDeps = {
+/** What requests are answered from; wire.ts opens it. */
+export type RequestSources = {
   authenticator: Authenticator
   limiter: RateLimiter
   batches: RequestBatches
   readers: Readers
+}
+type RequestDeps = RequestSources & {
   unread: Unread
   /** Called for every answer that is not a problem. */
   onAnswered: OnAnswered

@@ -100,7 +100,7 @@ export function answerClientError(
     refuse(error, socket, () => problemText(...problemOf(error, line, isKnownPath)))
   }
   const isWhole = error.code !== 'HPE_INVALID_METHOD' || !mayBecomeLine(beginningOf(socket))
-  // Nothing follows if the client has shut its half, and has no end any more if that came while bytes were held back.
+  // A client that has shut its half sends nothing more, and if that came while bytes were held back, no `end` follows.
   if (isWhole || socket.readableEnded) answer()
   // Before Node, which would end the connection without an answer.
   else if (!begun.has(socket)) {

@@ -117,7 +117,7 @@ function askSlots({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits)
   return batch => Promise.all([...takeRequests(batch), ...readShards(batch), ...readEvents(batch)])
 }
 
-/** Undefined is what requests get that Redis did not take; a batch that is refused as a whole makes no write. */
+/** Resolves with undefined if Redis did not take the requests; a batch that is refused as a whole makes no write. */
 function settleTaken(
   waiter: Waiter<Taken | undefined>,
   taken: Taken | Error,

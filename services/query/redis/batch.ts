@@ -55,7 +55,7 @@ export type Batch = {
   replies: Map<object, Map<object, Promise<unknown>>>
   /** Begun when the batch goes out. */
   reads: (() => void)[]
-  /** Told once the batch is answered, or too late. */
+  /** Notified when the batch is answered or times out. */
   polls: WaitingPoll[]
   /** How many requests have joined, to be taken from the windows of all organizations. */
   joined: number
@@ -189,8 +189,8 @@ export function joinPoll(batch: Batch, { organization, event }: PollOf, onPolled
   void Promise.allSettled(replies).then(() => notify(poll))
 }
 
-/** Tells the polls of a batch what is known by now; what comes later is not told. */
-export function tellPolls(batch: Batch): void {
+/** Notifies the polls of a batch of what is known by now; late replies are dropped. */
+export function notifyPolls(batch: Batch): void {
   const { polls } = batch
   batch.polls = []
   for (const poll of polls) notify(poll)
@@ -230,7 +230,7 @@ export const joinEvent = (batch: Batch, event: BatchedEvent): Promise<EventVersi
 export function fail(batch: Batch, error: Error): void {
   for (const taker of batch.takers) taker.resolve(undefined)
   rejectReads(batch, error)
-  tellPolls(batch)
+  notifyPolls(batch)
 }
 
 export function rejectReads({ shards }: Batch, error: unknown): void {

@@ -18,9 +18,9 @@ import {
   joinShard,
   joinTakers,
   newBatch,
+  notifyPolls,
   type OnPolled,
   type PollOf,
-  tellPolls,
 } from './batch.ts'
 import { type Breaker, tooSlow } from './breaker.ts'
 
@@ -136,7 +136,7 @@ export function createRequestBatches(
     void ask(batch).then(() => {
       if (cancel()) lateInARow = 0
       sendNext()
-      tellPolls(batch)
+      notifyPolls(batch)
     })
   }
 

@@ -1,10 +1,10 @@
 import { isTransient } from '@tally/platform'
 import { EpochError, type Epochs, type ReadModelRedis, type RedisKeys } from '@tally/publication'
 
-/** One that finds the queue full waits for its next request. */
+/** While so many wait, others are not queued: their next request asks again. */
 const mostWaiting = 100
 /** One that cannot be composed is not tried again with each request. */
-const restMs = 30_000
+const failedMs = 30_000
 
 /**
  * Publishes events or organizations that Redis lacks, in the background; each once, however many requests ask for it.
@@ -29,7 +29,7 @@ export function createRepairs<Id>(
           onFailure(error)
           if (isTransient(error)) return
           failed.add(id)
-          setTimeout(() => failed.delete(id), restMs).unref()
+          setTimeout(() => failed.delete(id), failedMs).unref()
         })
         .finally(() => {
           running.delete(id)
