@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Handler, Readers } from '../endpoints/handler.ts'
 import { handlers } from '../endpoints/index.ts'
 import { createFailedAuthenticationThrottle } from '../limits/failedAuthentications.ts'
-import { type Allowance, allowed, LimitExceeded } from '../limits/limitDecision.ts'
+import { type Allowance, allowed, type LimitDecision, LimitExceeded } from '../limits/limitDecision.ts'
 import type { RateLimiter } from '../limits/rateLimit.ts'
 import type { DirectAnswers } from '../polling/directAnswers.ts'
 import type { Fallback, Polling } from '../polling/polling.ts'
@@ -43,72 +43,96 @@ export function createAnswerRequest(deps: RequestDeps) {
   const throttle = createFailedAuthenticationThrottle()
   const { parse, remember } = createParameters()
   const messageOf = createMessages()
-  /** The read of one question, which outlives the request that asks it first. */
-  const createRead =
-    (read: Handler['read'], parsed: Parsed) =>
-    (key: ApiKey, allowance: Allowance, seen?: Seen | null): Promise<Answer> =>
-      read(readers, { key, ...parsed, allowance, seen } as never)
 
-  return async (name: EndpointName, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const endpoint: Endpoint = endpoints[name]
-    const { early, read }: Handler = handlers[name]
-    const authenticated = authenticate(request.headers)
-    const key = authenticated instanceof Promise ? await authenticated : authenticated
+  const keyOf = async (request: FastifyRequest): Promise<ApiKey> => {
+    const key = await authenticate(request.headers)
     if (key === undefined) {
       await throttle()
       throw new RequestProblem('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } })
     }
     authenticator.used(key.keyId)
     request.apiKey = key
+    return key
+  }
 
+  /** Takes the request from the limit. Its read begins at once if it is early, or goes on from its poll. */
+  const begin = ({ request, key, parsed, read }: Asked, isEarly: boolean) => {
     const waited = direct.waited(request.raw)
     request.beganAt = waited?.beganAt ?? request.beganAt
     const deciding = Promise.resolve(waited?.decision ?? limiter.take(key.organizationId))
-    const parsed = parse(endpoint, request)
-    const refused = refusal(endpoint, key, parsed)
-    const readFor = createRead(read, parsed)
-    const begin = (allowance: Allowance) => readFor(key, allowance, waited?.isUnread ? null : undefined)
-    const isEarly = early && refused === undefined && waited?.reading === undefined
-    const begun = isEarly
-      ? batches.coalesce({ question: parsed, key, deciding, read: begin })
-      : waited?.reading
+    const readNow = (allowance: Allowance) => read(key, allowance, waited?.isUnread ? null : undefined)
+    const shared = { question: parsed, key, deciding, read: readNow }
+    const begun = waited?.reading ?? (isEarly ? batches.coalesce(shared) : undefined)
     // Awaited below, unless the limit refuses.
     begun?.catch(() => undefined)
+    // The read that this request has joined may have been refused with another one.
+    const again = (error: unknown) => {
+      if (error instanceof LimitExceeded) return readNow(allowed)
+      throw error
+    }
+    return { deciding, answer: () => begun?.catch(again) ?? readNow(allowed) }
+  }
 
+  const send = (
+    { name, request, key, parsed, read }: Asked,
+    reply: FastifyReply,
+    answer: Answer,
+    decision: LimitDecision,
+  ) => {
+    const { organizationId } = key
+    const ignored = 'ignored' in parsed ? parsed.ignored : undefined
+    // What is kept goes out again without this header.
+    if (ignored === undefined) polling.keep(request.raw, { name, organizationId, answer, read })
+    const ifNoneMatch = request.headers['if-none-match']
+    const message = messageOf(answer, answer.asOfMs, decision, { requestId: request.id, ifNoneMatch })
+    if (ignored !== undefined) message.headers += `Tally-Ignored: ${ignored}\r\n`
+    if (!unread.reserve(request.raw.socket, message.bytes, organizationId)) throw unavailable()
+    reply.hijack()
+    sendMessage(reply.raw, message)
+    onAnswered(name, request, message.status)
+  }
+
+  return async (name: EndpointName, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const endpoint: Endpoint = endpoints[name]
+    const handler: Handler = handlers[name]
+    const key = await keyOf(request)
+    const parsed = parse(endpoint, request)
+    const asked = { name, request, key, parsed, read: createRead(readers, handler, parsed) }
+    const refused = refusal(endpoint, key, parsed)
+    const { deciding, answer } = begin(asked, handler.early && refused === undefined)
     const decision = await deciding
-    const limits = limitHeaders(decision)
     try {
-      if (!decision.allowed)
-        throw new RequestProblem('rate-limit-exceeded', {
-          headers: { 'Retry-After': String(limits['X-RateLimit-Reset']) },
-        })
+      if (!decision.allowed) throw limitExceeded(decision)
       if (refused !== undefined) throw refused
       remember(request, parsed)
-      // The read that this request has joined may have been refused with another one.
-      const again = (error: unknown) => {
-        if (error instanceof LimitExceeded) return begin(allowed)
-        throw error
-      }
-      const answer = await (begun?.catch(again) ?? begin(allowed))
-      const ignored = 'ignored' in parsed ? parsed.ignored : undefined
-      // What is kept goes out again without this header.
-      if (ignored === undefined)
-        polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
-      const ifNoneMatch = request.headers['if-none-match']
-      const message = messageOf(answer, answer.asOfMs, decision, { requestId: request.id, ifNoneMatch })
-      if (ignored !== undefined) message.headers += `Tally-Ignored: ${ignored}\r\n`
-      if (!unread.reserve(request.raw.socket, message.bytes, key.organizationId)) throw unavailable()
-      reply.hijack()
-      sendMessage(reply.raw, message)
-      onAnswered(name, request, message.status)
+      send(asked, reply, await answer(), decision)
       return reply
     } catch (error) {
       // Problems carry the headers of the limit too.
-      reply.headers(limits)
+      reply.headers(limitHeaders(decision))
       throw error
     }
   }
 }
+
+/** The read of one question, which outlives the request that asks it first. */
+const createRead =
+  (readers: Readers, { read }: Handler, parsed: Parsed): Asked['read'] =>
+  (key, allowance, seen) =>
+    read(readers, { key, ...parsed, allowance, seen } as never)
+
+type Asked = {
+  name: EndpointName
+  request: FastifyRequest
+  key: ApiKey
+  parsed: Parsed
+  read(key: ApiKey, allowance: Allowance, seen?: Seen | null): Promise<Answer>
+}
+
+const limitExceeded = (decision: LimitDecision): RequestProblem =>
+  new RequestProblem('rate-limit-exceeded', {
+    headers: { 'Retry-After': String(limitHeaders(decision)['X-RateLimit-Reset']) },
+  })
 
 /** Why a key may not ask this, or the request is invalid; undefined if neither applies. */
 function refusal({ scope }: Endpoint, { scopes }: ApiKey, parsed: Parsed): RequestProblem | undefined {
