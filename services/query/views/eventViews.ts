@@ -52,7 +52,7 @@ export type EventViewsDeps = HotReadsDeps & {
 }
 
 /**
- * The one place that decides where an answer comes from (docs/architecture.md, Read path): Redis first, and Postgres if
+ * Decides where an answer about an event comes from (docs/architecture.md, Read path): Redis first, and Postgres if
  * Redis is down, does not have the event, holds documents and watermarks that do not fit together (or cannot be
  * checked: a scattered event), is no longer updated, or is behind what this process has answered before. An answer from
  * Postgres is returned as it is, even if it says less than before. What Redis lacked is published afterwards. While
