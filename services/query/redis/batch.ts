@@ -149,7 +149,7 @@ class EventWaiter extends Waiter<EventVersion | undefined> {
 /** What a poll is about: its place in the rate limit, and whether its answer still holds. */
 export type PollOf = { organization: BatchedOrganization; event: BatchedEvent }
 /** What a batch read for the poll at `index` of its organization's requests; undefined if Redis did not answer. */
-export type Polled = {
+type Polled = {
   index: number
   taken: Taken | undefined
   hash: ShardHash | undefined
