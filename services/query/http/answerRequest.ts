@@ -56,7 +56,7 @@ export function createAnswerRequest(deps: RequestDeps) {
   }
 
   /** Takes the request from the limit. Its read begins at once if it is early, or goes on from its poll. */
-  const begin = ({ request, key, parsed, read }: Asked, isEarly: boolean) => {
+  const begin = ({ request, key, parsed, read }: ParsedRequest, isEarly: boolean) => {
     const waited = direct.waited(request.raw)
     request.beganAt = waited?.beganAt ?? request.beganAt
     const deciding = Promise.resolve(waited?.decision ?? limiter.take(key.organizationId))
@@ -74,7 +74,7 @@ export function createAnswerRequest(deps: RequestDeps) {
   }
 
   const send = (
-    { name, request, key, parsed, read }: Asked,
+    { name, request, key, parsed, read }: ParsedRequest,
     reply: FastifyReply,
     answer: Answer,
     decision: LimitDecision,
@@ -117,11 +117,12 @@ export function createAnswerRequest(deps: RequestDeps) {
 
 /** The read of one question, which outlives the request that asks it first. */
 const createRead =
-  (readers: Readers, { read }: Handler, parsed: Parsed): Asked['read'] =>
+  (readers: Readers, { read }: Handler, parsed: Parsed): ParsedRequest['read'] =>
   (key, allowance, seen) =>
     read(readers, { key, ...parsed, allowance, seen } as never)
 
-type Asked = {
+/** An authenticated request with its parameters and its read. */
+type ParsedRequest = {
   name: EndpointName
   request: FastifyRequest
   key: ApiKey
