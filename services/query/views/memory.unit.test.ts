@@ -1,14 +1,14 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 import type { Read, Seen } from '@tally/views'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createMemory, type Remembered } from './memory.ts'
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
 const event = { shard: 1, menuItems: [], days: [], areas: [] } as unknown as StoredEvent
 
-const read = (revision: number, asOfMs: number, epochs: Read['epochs']): Read => ({
-  head: { eventId, revision, event },
+const read = (revision: number, asOfMs: number, epochs: Read['epochs'], id = eventId): Read => ({
+  head: { eventId: id, revision, event },
   documents: new Map(),
   asOfMs,
   epochs,
@@ -22,8 +22,7 @@ const seen = (revision: number, asOfMs: number, epoch = 5): Seen => ({
 })
 const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 
-let nowMs = 10_000
-const openMemory = () =>
+const openMemory = (nowMs = 10_000) =>
   createMemory({
     breaker: { refusesWrites: () => false },
     watermarks: { isStale: () => false, isFuture: asOfMs => asOfMs > nowMs },
@@ -40,8 +39,8 @@ function answered() {
 }
 
 /** The watermark for a read of Redis after Postgres has answered 2,000 for revision 7 in epoch 5 and then went down. */
-function watermarkOf(later: Read): number | null {
-  const memory = openMemory()
+function watermarkOf(later: Read, nowMs?: number): number | null {
+  const memory = openMemory(nowMs)
   memory.reset(read(7, 2_000, inEpoch(5)), undefined)
   return memory.watermark(later)
 }
@@ -59,11 +58,7 @@ test('older documents, and those of a later epoch, have only their own watermark
 })
 
 test('once the database’s clock has gone back behind the last watermark, that of the read counts', () => {
-  onTestFinished(() => {
-    nowMs = 10_000
-  })
-  nowMs = 1_600
-  expect(watermarkOf(read(7, 1_500, inEpoch(5)))).toBe(1_500)
+  expect(watermarkOf(read(7, 1_500, inEpoch(5)), 1_600)).toBe(1_500)
 })
 
 test('of an event whose record is no longer kept, the revision and the watermark are', () => {
@@ -98,11 +93,7 @@ test('a read that is behind an earlier answer, or of an event that Postgres did 
 
 test('an event that is evicted is marked as no longer kept', () => {
   const { memory, confirm, known } = answered()
-  for (let other = 0; other < 20_000; other++)
-    memory.keep({
-      ...read(1, 2_000, inEpoch(5)),
-      head: { eventId: `${other}` as EventId, revision: 1, event },
-    })
+  for (let other = 0; other < 20_000; other++) memory.keep(read(1, 2_000, inEpoch(5), `${other}` as EventId))
   expect(known.isKept).toBe(false)
   expect(confirm(seen(7, 2_000))).toBeUndefined()
 })
@@ -110,10 +101,7 @@ test('an event that is evicted is marked as no longer kept', () => {
 test('an event that is confirmed all the time is not evicted', () => {
   const { memory, confirm, known } = answered()
   for (let other = 0; other < 20_500; other++) {
-    memory.keep({
-      ...read(1, 2_000, inEpoch(5)),
-      head: { eventId: `${other}` as EventId, revision: 1, event },
-    })
+    memory.keep(read(1, 2_000, inEpoch(5), `${other}` as EventId))
     expect(confirm(seen(7, 2_001 + other))).toBeDefined()
   }
   expect(known.isKept).toBe(true)
