@@ -12,7 +12,7 @@ import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeKafkaTransactions } from '#infra/install/kafkaTools.ts'
 import { programPath } from '#infra/install/programs.ts'
-import { rows } from '../../infra/monitoring/board/rows.ts'
+import board from '../../infra/monitoring/board.json' with { type: 'json' }
 import { startExporters } from './exporters.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { openIncidents, runbookBlocks } from './runbook.ts'
@@ -84,8 +84,8 @@ async function use(): Promise<void> {
   await ask(area, '/')
 }
 
-const queries = rows.flatMap(({ panels }) =>
-  panels.flatMap(({ title, queries }) => queries.map(({ expr, legend }) => ({ title, legend, expr }))),
+const queries = board.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr, legendFormat }) => ({ title, legend: legendFormat, expr })),
 )
 
 test('every query of every panel of the board returns series', async () => {
