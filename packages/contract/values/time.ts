@@ -6,7 +6,12 @@ declare const epochMsBrand: unique symbol
 export type EpochMs = number & { [epochMsBrand]: true }
 
 const year10000 = Date.UTC(10000, 0, 1)
-const shape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+
+/** What a JSON Schema can say of a timestamp: not that its date is real, nor its year in UTC. */
+const timestampPattern =
+  '^(1969|19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])' +
+  'T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$'
+const timestampShape = new RegExp(timestampPattern)
 
 /**
  * Reads an RFC 3339 timestamp with offset (docs/records.md, Values): capital T and Z, no second 60, offsets up
@@ -14,19 +19,14 @@ const shape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
  * Returns undefined for anything else.
  */
 export function parseTimestamp(text: string): EpochMs | undefined {
-  if (!shape.test(text)) return undefined
+  if (!timestampShape.test(text)) return undefined
   const year = digits(text, 0, 4)
   const month = digits(text, 5, 7)
   const day = digits(text, 8, 10)
-  const hour = digits(text, 11, 13)
-  const minute = digits(text, 14, 16)
-  const second = digits(text, 17, 19)
-  if (!isRealDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return undefined
-  const offset = offsetMinutes(text)
-  // A local year below 1969 cannot reach 1970 in UTC; Date.UTC would take 0 to 99 for 1900 to 1999.
-  if (year < 1969 || offset === undefined) return undefined
-  const local = Date.UTC(year, month - 1, day, hour, minute, second)
-  const epochMs = local + milliseconds(text) - offset * 60_000
+  if (!isRealDate(year, month, day)) return undefined
+  const minutes = digits(text, 11, 13) * 60 + digits(text, 14, 16) - offsetMinutes(text)
+  // Not Date.parse, which takes longer than all of this.
+  const epochMs = Date.UTC(year, month - 1, day, 0, minutes, digits(text, 17, 19), milliseconds(text))
   return epochMs >= 0 && epochMs < year10000 ? (epochMs as EpochMs) : undefined
 }
 
@@ -37,14 +37,12 @@ function digits(text: string, from: number, to: number): number {
   return value
 }
 
-/** The UTC offset in a text of the right shape; undefined if it exceeds 23:59. */
-function offsetMinutes(text: string): number | undefined {
+/** The UTC offset in a text of the right shape. */
+function offsetMinutes(text: string): number {
   if (text.endsWith('Z')) return 0
   const { length } = text
-  const hours = digits(text, length - 5, length - 3)
-  const minutes = digits(text, length - 2, length)
-  if (hours > 23 || minutes > 59) return undefined
-  return (text[length - 6] === '-' ? -1 : 1) * (hours * 60 + minutes)
+  const minutes = digits(text, length - 5, length - 3) * 60 + digits(text, length - 2, length)
+  return text[length - 6] === '-' ? -minutes : minutes
 }
 
 /** The milliseconds in a text of the right shape: the first three digits of its fraction. */
@@ -60,11 +58,6 @@ export function formatTimestamp(epochMs: number): string {
   const text = new Date(epochMs).toISOString()
   return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text
 }
-
-/** What a JSON Schema can say of a timestamp: not that its date is real, nor its year in UTC. */
-const timestampPattern =
-  '^(1969|19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])' +
-  'T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$'
 
 /** An RFC 3339 timestamp on the wire, milliseconds since 1970 inside. */
 export const timestamp = z
