@@ -1,5 +1,5 @@
+import TinyQueue from 'tinyqueue'
 import { festivals } from '../festivals/index.ts'
-import { emptyQueue, type Queue } from '../queue.ts'
 import type { FeedRecord, FeedTopic } from '../record.ts'
 import { arrivals } from './arrivals.ts'
 import { cupsIn } from './bill.ts'
@@ -36,7 +36,7 @@ const keptCups = 0.15
  * time is in memory: a guest's order is generated when the guest arrives.
  */
 export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
-  const queue = emptyQueue<Coming>()
+  const queue = emptyQueue()
   for (const [index, festival] of festivals.entries()) {
     const day = festivalDay(festival, evening, evening.evening)
     const random = randomFrom(`orders ${day.eventId} ${evening.evening}`)
@@ -65,6 +65,20 @@ export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
   }
 }
 
+type Queue = ReturnType<typeof emptyQueue>
+
+/** A heap of entries sorted by time; those of the same time leave in the order they were added. */
+function emptyQueue() {
+  type Node = { atMs: number; order: number; entry: Coming }
+  const heap = new TinyQueue<Node>([], (a, b) => a.atMs - b.atMs || a.order - b.order)
+  let added = 0
+  return {
+    add: (atMs: number, entry: Coming) => heap.push({ atMs, order: added++, entry }),
+    /** Removes the earliest entry; undefined if the queue is empty. */
+    take: () => heap.pop(),
+  }
+}
+
 /** How many of an evening's orders a festival gets: by weight, and together exactly all of them. */
 function ordersOf(index: number, orders: number): number {
   const total = festivals.reduce((sum, { weight }) => sum + weight, 0)
@@ -73,13 +87,13 @@ function ordersOf(index: number, orders: number): number {
   return upTo(index + 1) - upTo(index)
 }
 
-function addNextGuest(queue: Queue<Coming>, stall: Stall) {
+function addNextGuest(queue: Queue, stall: Stall) {
   const next = stall.guests.next()
   if (next.done !== true) queue.add(next.value, { kind: 'guest', stall })
 }
 
 /** Generates the order and queues all records about it. */
-function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
+function serveGuest(queue: Queue, stall: Stall, atMs: number) {
   const { day, random, numbers } = stall
   const area = random.pick(day.festival.areas)
   const number = (numbers.get(area.areaId) ?? 0) + 1
@@ -96,7 +110,7 @@ function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
 }
 
 /** Guests drink for a while before their cups may come back; some cups never do. */
-function lendCups(queue: Queue<Coming>, stall: Stall, order: PlacedOrder) {
+function lendCups(queue: Queue, stall: Stall, order: PlacedOrder) {
   const { day, random } = stall
   const lent = cupsIn(day.festival, order.basket)
   if (lent === 0) return
@@ -109,7 +123,7 @@ function lendCups(queue: Queue<Coming>, stall: Stall, order: PlacedOrder) {
  * A refund is made at the cash desk, which is always online. The till that took the order may be offline, and then
  * sends the order minutes after the refund. Returns until when it is offline (0: it is not).
  */
-function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given: GivenBack): number {
+function addRefund(queue: Queue, stall: Stall, order: PlacedOrder, given: GivenBack): number {
   const { day, random } = stall
   stall.refunds++
   const refundId = `R-${day.date.replaceAll('-', '')}-${stall.refunds}`
@@ -119,18 +133,12 @@ function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given
 }
 
 /** Adds a record to the queue, sometimes twice: senders deliver at least once (docs/records.md, Topics). */
-function send(queue: Queue<Coming>, atMs: number, topic: FeedTopic, { day, random }: Stall, value: object) {
+function send(queue: Queue, atMs: number, topic: FeedTopic, { day, random }: Stall, value: object) {
   addRecord(queue, atMs, topic, day, value)
   if (random.chance(repeated))
     addRecord(queue, Math.min(atMs + random.whole(1, 90) * 1000, day.closesMs), topic, day, value)
 }
 
-function addRecord(
-  queue: Queue<Coming>,
-  atMs: number,
-  topic: FeedTopic,
-  { eventId }: FestivalDay,
-  value: object,
-) {
+function addRecord(queue: Queue, atMs: number, topic: FeedTopic, { eventId }: FestivalDay, value: object) {
   queue.add(atMs, { kind: 'record', topic, key: eventId, value: JSON.stringify(value) })
 }
