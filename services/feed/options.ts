@@ -1,3 +1,4 @@
+import { date as calendarDate } from '@tally/contract'
 import type { Pace } from './pace.ts'
 import type { Simulation } from './simulate/simulate.ts'
 
@@ -100,9 +101,6 @@ function rangeOf(kind: string, shape: RegExp) {
 
 function dateOf(raw: string | undefined): string | undefined {
   if (raw === undefined) return undefined
-  const midnight = /^\d{4}-\d\d-\d\d$/.test(raw) ? new Date(`${raw}T00:00:00Z`) : new Date(Number.NaN)
-  // Date reads 2026-02-30 as 2 March: only a real date comes out as it went in.
-  const isReal = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(raw)
-  if (isReal && raw >= '1971-01-01' && raw <= latestDate) return raw
+  if (calendarDate.safeParse(raw).success && raw >= '1971-01-01' && raw <= latestDate) return raw
   throw new FeedOptionError(`--date takes a date YYYY-MM-DD from 1971-01-01 to ${latestDate}, got "${raw}"`)
 }

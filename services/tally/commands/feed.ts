@@ -1,22 +1,11 @@
 import type { FeedOptions, KeptRun, Simulation } from '@tally/feed'
-import { feedDefaults } from '@tally/feed/options'
+import { feedDefaults, type RawFeedOptions } from '@tally/feed/options'
 import type { Command } from 'commander'
 import { UsageError } from '../failure.ts'
 import { openCommand, withKafka } from '../open.ts'
 import { print } from '../output.ts'
 
-type Raw = {
-  data?: string
-  rate?: string
-  speed?: string
-  seed?: string
-  orders?: string
-  evenings?: string
-  date?: string
-  resume?: string
-  listOrganizations?: true
-  json?: true
-}
+type Raw = Omit<RawFeedOptions, 'topicPrefix'> & { listOrganizations?: true; json?: true }
 
 export function addFeed(program: Command): void {
   const { rate, seed, orders, evenings, date } = feedDefaults
