@@ -1,3 +1,33 @@
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+
+/**
+ * Reads the lines of a file that are not blank, each with its number, from a stream of its bytes, which it closes.
+ * A file whose name ends in `.gz` is unpacked. `maxBytes`: as for linesOf. Throws an error that begins with `failure`
+ * if the file is missing, truncated or not gzip.
+ */
+export async function* linesOfFile(
+  file: string,
+  bytes: Readable,
+  { failure, maxBytes }: { failure: string; maxBytes?: number },
+): AsyncGenerator<{ number: number; line: Buffer }> {
+  // pipeline passes an error of the file to the unpacked stream, which the loop below reads.
+  const unpacked = file.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes
+  let number = 0
+  try {
+    for await (const line of linesOf(unpacked, maxBytes)) {
+      number++
+      if (!isBlank(line)) yield { number, line }
+    }
+  } catch (cause) {
+    throw new Error(`${failure}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  } finally {
+    bytes.destroy()
+  }
+}
+
+const isBlank = (line: Buffer): boolean => line.every(byte => byte === 0x20 || byte === 0x0d || byte === 0x09)
+
 const newline = 0x0a
 
 /**
@@ -5,7 +35,7 @@ const newline = 0x0a
  * than `maxBytes` is cut to one byte more than that. Bytes, not text: node:readline also cuts at U+2028, which JSON
  * allows inside a string, and hides what is not UTF-8.
  */
-export async function* linesOf(
+async function* linesOf(
   chunks: AsyncIterable<Buffer>,
   maxBytes = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Buffer> {

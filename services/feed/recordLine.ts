@@ -6,10 +6,6 @@ export type RecordLine = { topic: FeedTopic; key: unknown; value: unknown; parti
 /** The rule for `topic`, for messages. */
 export const topicRule = `must be one of ${feedTopics.join(', ')}, with any prefix`
 
-/** Whether a line holds nothing. */
-export const isBlank = (line: Buffer): boolean =>
-  line.every(byte => byte === 0x20 || byte === 0x0d || byte === 0x09)
-
 /**
  * Reads what `tally feed --data` and `tally records check` take: `topic` with any prefix or none, `key`, and `value`,
  * or `payload` in its place, as `kcat -J` prints it. Undefined if the topic is none of Tally's.

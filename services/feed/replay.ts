@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { isObject, jsonOf } from '@tally/contract'
+import { linesOfFile } from './lines.ts'
 import type { FeedRecord, FeedSource, FeedTopic } from './record.ts'
-import { isBlank, recordLineOf, topicRule } from './recordLine.ts'
-import { linesOf } from './simulate/lines.ts'
+import { recordLineOf, topicRule } from './recordLine.ts'
 
 /** The field that holds a record's own time; organizations and events go out with the record before them. */
 const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime', refunds: 'refundedAt' }
@@ -18,7 +16,9 @@ const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime'
  */
 export async function openReplay(file: string): Promise<FeedSource> {
   const { size } = await stat(file).catch((cause: unknown) => {
-    throw new Error(`--data: cannot read ${file}: ${reasonOf(cause)}`, { cause })
+    throw new Error(`--data: cannot read ${file}: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    })
   })
   const bytes = createReadStream(file)
   return { records: recordsOf(file, bytes), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
@@ -28,27 +28,9 @@ async function* recordsOf(
   file: string,
   bytes: ReturnType<typeof createReadStream>,
 ): AsyncGenerator<FeedRecord> {
-  // pipeline passes an error of the file to the unpacked stream, which the loop below reads.
-  const unpacked = file.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes
-  let lineNumber = 0
-  try {
-    for await (const line of readable(linesOf(unpacked), file)) {
-      lineNumber++
-      if (isBlank(line)) continue
-      yield parseLine(line, `${file}, line ${lineNumber}`)
-    }
-  } finally {
-    bytes.destroy()
-  }
-}
-
-/** The same lines; an error of the file itself (missing, truncated, not gzip) gets the file's name. */
-async function* readable(lines: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
-  try {
-    yield* lines
-  } catch (cause) {
-    throw new Error(`--data: cannot read ${file} to its end: ${reasonOf(cause)}`, { cause })
-  }
+  const failure = `--data: cannot read ${file} to its end`
+  for await (const { number, line } of linesOfFile(file, bytes, { failure }))
+    yield parseLine(line, `${file}, line ${number}`)
 }
 
 /**
@@ -76,8 +58,4 @@ function ownTimeOf(topic: FeedTopic, value: Record<string, unknown>): number | n
   const text = field === undefined ? undefined : value[field]
   const atMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
   return Number.isNaN(atMs) ? null : atMs
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

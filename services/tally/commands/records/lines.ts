@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { isObject, jsonOf, type RecordType, recordTypes } from '@tally/contract'
-import { isBlank, linesOf, recordLineOf, topicRule } from '@tally/feed'
+import { linesOfFile, recordLineOf, topicRule } from '@tally/feed'
 import { type KafkaRecord, maxValueBytes } from '@tally/kafka'
 
 /** A value of 8 MiB as a JSON string can be six times as long. */
@@ -22,22 +20,11 @@ type Line = { line: number } & (
  */
 export async function* readLines(file: string, type: RecordType | undefined): AsyncGenerator<Line> {
   const bytes = file === '-' ? process.stdin : createReadStream(file)
-  // pipeline passes an error of the file to the unpacked stream, which the loop below reads.
-  const unpacked = file.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes
-  let line = 0
-  try {
-    for await (const content of linesOf(unpacked, maxLineBytes)) {
-      line++
-      if (line === 1 && isUtf16(content))
-        throw new Error('it is UTF-16, convert it first (iconv -f UTF-16 -t UTF-8)')
-      if (isBlank(content)) continue
-      yield { line, ...(type === undefined ? describedRecord(content) : bareRecord(type, content)) }
-    }
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`cannot read ${file === '-' ? 'stdin' : file} to its end: ${reason}`, { cause })
-  } finally {
-    bytes.destroy()
+  const failure = `cannot read ${file === '-' ? 'stdin' : file} to its end`
+  for await (const { number, line } of linesOfFile(file, bytes, { failure, maxBytes: maxLineBytes })) {
+    if (number === 1 && isUtf16(line))
+      throw new Error(`${failure}: it is UTF-16, convert it first (iconv -f UTF-16 -t UTF-8)`)
+    yield { line: number, ...(type === undefined ? describedRecord(line) : bareRecord(type, line)) }
   }
 }
 
