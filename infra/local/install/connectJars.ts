@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { run } from '../command.ts'
 import { localFolder } from '../folder.ts'
 import type { PartSetup } from '../servers/part.ts'
+import { makeFolder } from './makeFolder.ts'
 import { haveMavenJars, type MavenJars } from './mavenJars.ts'
 
 const kafkaVersion = '4.3.1'
@@ -26,18 +26,10 @@ export type ConnectFolders = { jars: string; plugins: string }
 export async function haveConnect(setup: Pick<PartSetup, 'log' | 'signal'>): Promise<ConnectFolders> {
   await haveMavenJars(connectJars, setup)
   const plugins = join(folder, 'plugins')
-  if (!existsSync(plugins)) await unpack(join(connectJars.folder, archive), plugins, setup.signal)
+  await unpack(join(connectJars.folder, archive), plugins, setup.signal)
   return { jars: connectJars.folder, plugins }
 }
 
-/** Unpacks into a folder of another name first, and leaves none behind if that fails. */
-export async function unpack(archive: string, into: string, signal?: AbortSignal): Promise<void> {
-  mkdirSync(dirname(into), { recursive: true })
-  const partly = mkdtempSync(`${into}.`)
-  try {
-    await run('tar', ['-xzf', archive, '-C', partly], { signal })
-    if (!existsSync(into)) renameSync(partly, into)
-  } finally {
-    rmSync(partly, { recursive: true, force: true })
-  }
-}
+/** Unpacks an archive into a folder, once. */
+export const unpack = (archive: string, into: string, signal?: AbortSignal): Promise<void> =>
+  makeFolder(into, partly => run('tar', ['-xzf', archive, '-C', partly], { signal }))

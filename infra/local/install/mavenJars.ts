@@ -1,17 +1,9 @@
 import { hash } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { run } from '../command.ts'
 import type { PartSetup } from '../servers/part.ts'
+import { makeFolder } from './makeFolder.ts'
 
 /** Files that a pom names, and where they belong. */
 export type MavenJars = {
@@ -27,33 +19,23 @@ export type MavenJars = {
   folder: string
 }
 
-/**
- * Fetches jars from Maven Central, once for a checkout. They come into a folder of another name first: an interrupted
- * download is never taken for a whole one.
- */
+/** Fetches jars from Maven Central, once for a checkout. */
 export async function haveMavenJars(
   jars: MavenJars,
   { log, signal }: Pick<PartSetup, 'log' | 'signal'>,
 ): Promise<void> {
   const { name, title, pom, folder } = jars
   if (existsSync(folder)) return
-  mkdirSync(dirname(folder), { recursive: true })
-  // Of its own: one process may need the same jars several times at once.
-  const partly = mkdtempSync(`${folder}.`)
   log(`${name}: fetching ${title} from Maven Central (${sumsOf(jars).length} files), once`)
   const args = ['-B', '--strict-checksums', '-f', pom, 'dependency:copy-dependencies']
-  try {
+  await makeFolder(folder, async partly => {
     await run('mvn', [...args, '-DincludeScope=runtime', `-DoutputDirectory=${partly}`], {
       signal,
       onLine: progress(name, log),
     })
     checkJars(jars, partly)
-    chmodSync(partly, 0o755)
-    if (!existsSync(folder)) renameSync(partly, folder)
-    log(`${name}: ${readdirSync(folder).length} files are here`)
-  } finally {
-    rmSync(partly, { recursive: true, force: true })
-  }
+  })
+  log(`${name}: ${readdirSync(folder).length} files are here`)
 }
 
 const sumsOf = ({ sumsFile }: MavenJars): string[] => readFileSync(sumsFile, 'utf8').trimEnd().split('\n')

@@ -1,7 +1,8 @@
-import { existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../command.ts'
 import { localFolder } from '../folder.ts'
+import { makeFolder } from './makeFolder.ts'
 import { onPath } from './programs.ts'
 
 const apt = ['-qq', '-o', 'DPkg::Lock::Timeout=120']
@@ -29,20 +30,13 @@ export async function unpackedProgram(
   return path
 }
 
-async function unpack(name: string): Promise<void> {
-  const folder = localFolder('debian')
-  // Test files that run side by side must not see half of a package.
-  const own = join(folder, `.${name}-${process.pid}`)
-  rmSync(own, { recursive: true, force: true })
-  mkdirSync(own, { recursive: true })
-  try {
-    await download(name, own)
-    await run('dpkg-deb', ['-x', ...globSync('*.deb', { cwd: own }), 'unpacked'], { cwd: own })
-    if (!existsSync(join(folder, name))) renameSync(join(own, 'unpacked'), join(folder, name))
-  } finally {
-    rmSync(own, { recursive: true, force: true })
-  }
-}
+const unpack = (name: string) =>
+  makeFolder(localFolder(join('debian', name)), async partly => {
+    await download(name, partly)
+    const [file = ''] = globSync('*.deb', { cwd: partly })
+    await run('dpkg-deb', ['-x', file, '.'], { cwd: partly })
+    rmSync(join(partly, file))
+  })
 
 /** A machine whose lists of packages are old or missing needs root for new ones. */
 async function download(name: string, folder: string): Promise<void> {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chownSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, tryRun } from '../command.ts'
+import { makeFolder } from '../install/makeFolder.ts'
 import type { PartSetup } from './part.ts'
 import type { Owner } from './process.ts'
 
@@ -50,7 +51,7 @@ export async function placeFor(
   mkdirSync(elsewhere, { recursive: true, mode: 0o755 })
   chownSync(elsewhere, owner.uid, owner.gid)
   if (durable) log(`postgres: its user cannot reach ${folder}, so its data is in ${elsewhere}`)
-  return { folder: elsewhere, native: mayRun ? packaged : copyOf(packaged) }
+  return { folder: elsewhere, native: mayRun ? packaged : await copyOf(packaged) }
 }
 
 /** Deletes the content of the data folder, or of the folder that replaces it. */
@@ -68,12 +69,9 @@ const short = (text: string) => createHash('sha256').update(text).digest('hex').
 const fallbackFolder = (folder: string) => join(systemFolder, short(folder))
 
 /** A copy of the binaries that everybody may run, made once for each version of the package. */
-function copyOf(packaged: string): string {
+async function copyOf(packaged: string): Promise<string> {
   const version = readFileSync(join(packaged, '../package.json'), 'utf8')
   const copy = join(systemFolder, `postgres-${short(packaged + version)}`)
-  if (existsSync(copy)) return copy
-  const partly = `${copy}.${process.pid}`
-  cpSync(packaged, partly, { recursive: true, verbatimSymlinks: true })
-  renameSync(partly, copy)
+  await makeFolder(copy, partly => cpSync(packaged, partly, { recursive: true, verbatimSymlinks: true }))
   return copy
 }
