@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chartValueTable } from './chartValues.ts'
 import { endpointTable, fieldTable, parameterTable } from './endpoints.ts'
 import { composeSettings, settingTable, withChartSettings } from './settings.ts'
 
@@ -9,6 +10,7 @@ const tables: Record<string, () => string> = {
   parameters: parameterTable,
   fields: fieldTable,
   settings: settingTable,
+  chartValues: chartValueTable,
   composeSettings: () => composeSettings(false, '  '),
   composeAdminSettings: () => composeSettings(true, '      '),
 }
@@ -30,6 +32,7 @@ const made: Record<string, (text: string) => string> = {
   'docs/api.md': withTables,
   'docs/reference.md': withTables,
   'docker-compose.yml': withTables,
+  'infra/kubernetes/tally/README.md': withTables,
   'infra/kubernetes/tally/values.schema.json': withChartSettings,
 }
 export const filesWithTables = Object.keys(made)
