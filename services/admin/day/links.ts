@@ -1,5 +1,6 @@
-import { type EventDay, offsetIn } from '@tally/contract'
+import type { EventDay } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
+import { dayLabel, labelledDays } from '../views/dayLabels.ts'
 
 /** The addresses of the sheet and the files of a day, or without one of all days of a festival. */
 export function settleLinks(eventId: string, dayId?: number) {
@@ -17,30 +18,6 @@ export function settleLinks(eventId: string, dayId?: number) {
     },
   }
 }
-
-type WithDays = Pick<StoredEvent, 'days' | 'timeZone'>
-
-/**
- * The days of an event by date and opening, with their names: the date as `write` writes it, and if several days have
- * it, such as lunch and dinner, also when the day was opened.
- */
-export function dayNames({ days, timeZone }: WithDays, write = (date: string) => date) {
-  const byDate = Map.groupBy(days, ({ date }) => date)
-  const offsetAt = offsetIn(timeZone)
-  const clockOf = (at: number) => new Date(at + offsetAt(at)).toISOString().slice(11, 16)
-  return days.toSorted(byOpening).map(day => ({
-    day,
-    name: write(day.date) + (byDate.get(day.date)?.length === 1 ? '' : ` ${clockOf(day.openedAt)}`),
-  }))
-}
-
-/** The name of one of them; undefined if the event does not list it. */
-export const dayName = (event: WithDays, dayId: number | undefined, write?: (date: string) => string) =>
-  dayNames(event, write).find(({ day }) => day.dayId === dayId)?.name
-
-/** By date, and on a date by when they opened. */
-const byOpening = (one: EventDay, other: EventDay) =>
-  one.date === other.date ? one.openedAt - other.openedAt : one.date < other.date ? -1 : 1
 
 const longestName = 60
 /** Letters that do not decompose into one of a to z and a mark. */
@@ -61,7 +38,10 @@ export function fileName(event: StoredEvent, day: EventDay | undefined): string 
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, longestName)
     .replace(/^-+|-+$/g, '')
-  const own = dayName(event, day?.dayId)
-  const date = own?.replace(/ (..):/, '-$1') ?? `${dayNames(event)[0]?.day.date}-all-days`
-  return `${name || `festival-${event.eventId.slice(0, 8)}`}-${date}`
+  const { date, time } = dayLabel(event, day?.dayId) ?? {
+    date: labelledDays(event)[0]?.date,
+    time: 'all-days',
+  }
+  const which = time === undefined ? date : `${date}-${time.replace(':', '')}`
+  return `${name || `festival-${event.eventId.slice(0, 8)}`}-${which}`
 }

@@ -1,6 +1,7 @@
 import type { StoredEvent } from '@tally/figures'
 import { expect, test } from 'vitest'
-import { dayNames, fileName } from './links.ts'
+import { labelledDays, nameOf } from '../views/dayLabels.ts'
+import { fileName } from './links.ts'
 
 const day = (dayId: number, date: string, openedAt = 0) => ({ dayId, date, openedAt, closedAt: null })
 const eventOf = (name: string, days = [day(41, '2026-09-04')]) =>
@@ -30,9 +31,9 @@ test('days of one date are told apart by when they opened, on the event’s cloc
     day(1, '2026-09-04', 0),
   ]
   const event = eventOf('Sagra', days)
-  const names = dayNames(event)
-  expect(names.map(({ name }) => name)).toEqual(['2026-09-04', '2026-09-05 11:00', '2026-09-05 18:00'])
-  expect(names.map(({ day }) => fileName(event, day))).toEqual([
+  const names = labelledDays(event).map(label => nameOf(label))
+  expect(names).toEqual(['2026-09-04', '2026-09-05 11:00', '2026-09-05 18:00'])
+  expect(event.days.toReversed().map(day => fileName(event, day))).toEqual([
     'sagra-2026-09-04',
     'sagra-2026-09-05-1100',
     'sagra-2026-09-05-1800',

@@ -6,7 +6,7 @@ import { type DayRead, dayOf, documentOf } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
 import { partReturned } from '../live/returned.ts'
 import { namesOf } from '../live/wanted.ts'
-import { dayNames } from './links.ts'
+import { labelledDays, nameOf } from '../views/dayLabels.ts'
 import {
   itemSums,
   type Period,
@@ -53,7 +53,7 @@ export async function readSettled(
 function settle(read: DayRead, day: EventDay | undefined, unlisted: Settled['unlisted']): Settled {
   const { event, asOfMs } = read
   const days = day === undefined ? event.days : [day]
-  const kpisOf = ({ dayId }: EventDay) => documentOf(read, 'kpis', { dayId })
+  const kpisOf = ({ dayId }: Pick<EventDay, 'dayId'>) => documentOf(read, 'kpis', { dayId })
   const items = sumOfItems(days.map(({ dayId }) => documentOf(read, 'items', { dayId })))
   const payments = sumOfPayments(days.map(({ dayId }) => documentOf(read, 'payments', { dayId })))
   const listed = partReturned(topItems(items, event, items.length))
@@ -81,8 +81,8 @@ function hourPeriods(read: DayRead, day: EventDay): Period[] {
   }))
 }
 
-const dayPeriods = (event: StoredEvent, kpisOf: (day: EventDay) => KpisAnswer): Period[] =>
-  dayNames(event).map(({ day, name }) => {
-    const { totalOrders, totalSales } = kpisOf(day)
-    return { name, date: day.date, orders: totalOrders, takings: totalSales }
+const dayPeriods = (event: StoredEvent, kpisOf: (day: Pick<EventDay, 'dayId'>) => KpisAnswer): Period[] =>
+  labelledDays(event).map(({ dayId, ...label }) => {
+    const { totalOrders, totalSales } = kpisOf({ dayId })
+    return { name: nameOf(label), label, orders: totalOrders, takings: totalSales }
   })

@@ -3,8 +3,8 @@ import { type DayOrder, scanDay } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
 import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
 import type { DayRef } from '../live/day.ts'
+import { dayName } from '../views/dayLabels.ts'
 import { itemCells, takingsCells } from './cells.ts'
-import { dayName } from './links.ts'
 import { closingOf, periodSums, type Settled } from './settled.ts'
 
 const ofKind = (kind: Column['kind'], ...names: string[]): Column[] => names.map(name => ({ name, kind }))

@@ -6,6 +6,7 @@ import {
   type PaymentFigures,
   type StoredEvent,
 } from '@tally/figures'
+import type { DayLabel } from '../views/dayLabels.ts'
 
 /** The takings of one payment method or of all, in euros: `total` less `refunded` are the `takings`. */
 export type Takings = {
@@ -18,9 +19,10 @@ export type Takings = {
 
 /** What an hour of a day took, or a day of a festival. */
 export type Period = {
-  /** `21:00`, or a name of `dayNames`, which begins with the date. */
+  /** `21:00`, or the name of the day. */
   name: string
-  date?: string
+  /** Of a day. */
+  label?: DayLabel
   orders: number
   takings: number
 }

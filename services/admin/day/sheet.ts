@@ -1,7 +1,7 @@
 import { offsetIn, type TopItem } from '@tally/contract'
 import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts'
+import { dayName } from '../views/dayLabels.ts'
 import { itemCells, paymentName, takingsCells, unlistedName } from './cells.ts'
-import { dayName } from './links.ts'
 import { closingOf, periodSums, type Settled } from './settled.ts'
 
 /** The columns of the end-of-day sheet in Excel; the event's name is above them. */

@@ -1,22 +1,22 @@
 import type { TopItem } from '@tally/contract'
+import { nameOf } from '../views/dayLabels.ts'
 import type { Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { paymentName, unlistedName } from './cells.ts'
-import { closingOf, periodSums, type Settled, type Takings } from './settled.ts'
+import { closingOf, type Period, periodSums, type Settled, type Takings } from './settled.ts'
 
 const number = (text: string): Html => html`<td class="number">${text}</td>`
 const head = (text: string): Html => html`<th scope="col" class="number">${text}</th>`
 
 /** The hours of a day, or the days of a festival, with their sum. */
 export function periodTable({ day, periods, unlisted }: Settled, { whole, money, date }: Format): Html {
-  const of = day === undefined ? 'day' : 'hour'
-  const nameOf = ({ name, date: day }: Settled['periods'][number]) =>
-    day === undefined ? name : name.replace(day, date(day))
+  const unit = day === undefined ? 'day' : 'hour'
+  const shown = ({ name, label }: Period) => (label === undefined ? name : nameOf(label, date))
   const sums = periodSums(periods)
-  return html`<section class="card"><h2>By ${of}</h2>
-<table class="sheet"><caption class="hidden">Orders and takings by ${of}</caption>
+  return html`<section class="card"><h2>By ${unit}</h2>
+<table class="sheet"><caption class="hidden">Orders and takings by ${unit}</caption>
 <thead><tr><th scope="col">${day === undefined ? 'Day' : 'Hour'}</th>${head('Orders')}${head('Takings')}</tr></thead>
-<tbody>${periods.map(period => html`<tr><th scope="row">${nameOf(period)}</th>${number(whole(period.orders))}${number(money(period.takings))}</tr>`)}
+<tbody>${periods.map(period => html`<tr><th scope="row">${shown(period)}</th>${number(whole(period.orders))}${number(money(period.takings))}</tr>`)}
 <tr class="sum"><th scope="row">Sum</th>${number(whole(sums.orders))}${number(money(sums.takings))}</tr>
 ${unlisted === undefined ? '' : html`<tr><th scope="row">${unlistedName}</th>${number(whole(unlisted.orders))}${number(money(unlisted.takings))}</tr>`}</tbody></table></section>`
 }

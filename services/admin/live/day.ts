@@ -24,8 +24,8 @@ import {
 } from '@tally/figures'
 import type { ReadVersion } from '@tally/publication'
 import type { DocumentTexts, Read } from '@tally/views'
-import { dayName } from '../day/links.ts'
-import { clockOf, eveningOf } from './evening.ts'
+import { dayLabel } from '../views/dayLabels.ts'
+import { eveningHours, eveningOf } from './evening.ts'
 import { partReturned } from './returned.ts'
 import { datesOf, dayBefore } from './wanted.ts'
 
@@ -45,7 +45,7 @@ export const dayOf = ({ head: { event, revision }, ...read }: Read): DayRead => 
 type MenuCount = ItemCount & Pick<TopItem, 'categoryName' | 'revenue'>
 
 /** The names that a screen shows with the figures, so that none stands under another name than its own. */
-export type DayNames = {
+export type DayHeading = {
   eventName: string
   dayId: number
   /** Empty if the event no longer lists the day. */
@@ -59,17 +59,17 @@ export type DayNames = {
 }
 
 /** What the live page shows of a day. `statuses` is null while Postgres does not answer. */
-export type DayShown = DayNames & {
+export type DayShown = DayHeading & {
   revision: number
   /** Another day that is open now. */
-  openDay: Pick<DayNames, 'dayId' | 'date' | 'opened'> | null
+  openDay: Pick<DayHeading, 'dayId' | 'date' | 'opened'> | null
   kpis: KpisAnswer
   /** As the evening ran (eveningOf). */
   hours: HourBucket[]
   /** The hours of this evening and the one before it in which there was anything, or the day was open. */
   evening: number[]
   /** The day before (dayBefore), which this one is compared with. */
-  before: (Pick<DayNames, 'dayId' | 'date' | 'opened'> & { totalSales: number; hours: HourBucket[] }) | null
+  before: (Pick<DayHeading, 'dayId' | 'date' | 'opened'> & { totalSales: number; hours: HourBucket[] }) | null
   /** The sales trend of the event, with a day of each date. */
   days: (TrendPoint & { dayId: number; isOpen: boolean })[]
   best: TopItem[]
@@ -104,17 +104,18 @@ export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: D
   const opening = { day, timeZone: event.timeZone, asOfMs }
   const hours = documentOf(read, 'hours', ref)
   const hoursBefore = before ? documentOf(read, 'hours', { ...ref, dayId: before.dayId }) : []
-  const composed = {
+  return JSON.stringify({
+    kpis: documentOf(read, 'kpis', ref),
     revision,
-    ...dayNames(event, ref.dayId),
+    ...headingOf(event, ref.dayId),
     openDay: open === undefined || open === day ? null : named(event, open),
     hours: eveningOf(hours, opening),
-    evening: clockOf([...hours, ...hoursBefore], opening),
+    evening: eveningHours([...hours, ...hoursBefore], opening),
     before:
       before === undefined
         ? null
         : { ...named(event, before), ...salesOf(read, ref, before), hours: hoursBefore },
-    days: datesOf(event).map(of => trendOf(read, ref, of)),
+    days: datesOf(event).map(one => trendOf(read, ref, one)),
     ...itemsOf(read, ref),
     payments: documentOf(read, 'payments', ref).map(({ paymentMethod, orders, takings }) => ({
       paymentMethod,
@@ -122,13 +123,12 @@ export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: D
       takings,
     })),
     statuses,
-  } satisfies Omit<DayShown, 'kpis'>
-  return `{"kpis":${textOf(read, 'kpis', ref)},${JSON.stringify(composed).slice(1)}`
+  } satisfies DayShown)
 }
 
 export const livePage: Composition = { name: 'live', hasStatuses: true, compose: showDay }
 
-export function dayNames(event: StoredEvent, dayId: number): DayNames {
+export function headingOf(event: StoredEvent, dayId: number): DayHeading {
   const day = event.days.find(one => one.dayId === dayId)
   const clock = (at: number) => at + offsetIn(event.timeZone)(at)
   return {
@@ -141,10 +141,17 @@ export function dayNames(event: StoredEvent, dayId: number): DayNames {
   }
 }
 
-const openedOf = (event: StoredEvent, dayId: number) => dayName(event, dayId, () => '') ?? ''
+function openedOf(event: StoredEvent, dayId: number): string {
+  const time = dayLabel(event, dayId)?.time
+  return time === undefined ? '' : ` ${time}`
+}
 
 type Where = Omit<DayRef, 'eventId'>
-const named = (of: StoredEvent, { dayId, date }: EventDay) => ({ dayId, date, opened: openedOf(of, dayId) })
+const named = (event: StoredEvent, { dayId, date }: EventDay) => ({
+  dayId,
+  date,
+  opened: openedOf(event, dayId),
+})
 const salesOf = (read: DayRead, ref: Where, { dayId }: EventDay) => ({
   totalSales: documentOf(read, 'kpis', { ...ref, dayId }).totalSales,
 })
@@ -178,9 +185,10 @@ function itemsOf(read: DayRead, ref: Where) {
   }
 }
 
-const textOf = ({ documents }: DayRead, view: View, { dayId, areaId = allAreas }: Where): string =>
-  documents.get(documentName(view, dayId, areaId)) || JSON.stringify(emptyDocument[view])
-
 /** A document of a day over one area or all. */
-export const documentOf = <Name extends View>(read: DayRead, view: Name, ref: Where): DocumentOf[Name] =>
-  JSON.parse(textOf(read, view, ref))
+export const documentOf = <Name extends View>(
+  { documents }: DayRead,
+  view: Name,
+  { dayId, areaId = allAreas }: Where,
+): DocumentOf[Name] =>
+  JSON.parse(documents.get(documentName(view, dayId, areaId)) || JSON.stringify(emptyDocument[view]))

@@ -18,13 +18,13 @@ type Opening = {
  */
 export function eveningOf<Hour extends { hour: number }>(hours: Hour[], opening: Opening): Hour[] {
   if (hours.length === 0) return hours
-  const places = new Map(clockOf(hours, opening).map((hour, place) => [hour, place]))
+  const places = new Map(eveningHours(hours, opening).map((hour, place) => [hour, place]))
   const placeOf = ({ hour }: Hour) => places.get(hour) ?? 0
   return hours.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
 /** The hours in which the day was open or that are given, as its evening ran. */
-export function clockOf(hours: { hour: number }[], opening: Opening): number[] {
+export function eveningHours(hours: { hour: number }[], opening: Opening): number[] {
   const open = openHours(opening)
   const present = new Set([...open, ...hours.map(({ hour }) => hour)])
   if (present.size === 0) return []

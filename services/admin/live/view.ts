@@ -1,5 +1,6 @@
-import { dayName, dayNames, settleLinks } from '../day/links.ts'
+import { settleLinks } from '../day/links.ts'
 import { eventFacts } from '../keys/events.ts'
+import { dayLabel, labelledDays, nameOf } from '../views/dayLabels.ts'
 import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import type { Beat, DayShown } from './day.ts'
@@ -28,11 +29,12 @@ export function liveView(picked: PickedOfAll, { first, last, format }: Shown): H
   const parts = first === undefined ? noFigures : firstParts(first.day, first.beat, format, address)
   const asOfMs = first?.beat.asOfMs ?? null
   const state = asOfMs === null ? 'Connecting …' : `Counted up to ${format.time(asOfMs, event.timeZone)}`
-  const date = dayName(event, dayId, format.date)
+  const label = dayLabel(event, dayId)
+  const date = label && nameOf(label, format.date)
   const stream = `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}${areaId === undefined ? '' : `&area=${areaId}`}`
   return html`<div class="live" id="live" data-stream="${stream}" data-event="${event.eventId}" data-address="${address}">
 <div class="heading">
-<div><h1><bdi id="event">${event.name}</bdi>${date === undefined ? '' : html` <span class="date${event.days.length > 1 && !date.includes(':') ? ' below' : ''}" id="date">${date}</span>`}</h1>
+<div><h1><bdi id="event">${event.name}</bdi>${date === undefined ? '' : html` <span class="date${event.days.length > 1 && label?.time === undefined ? ' below' : ''}" id="date">${date}</span>`}</h1>
 <div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivalList(picked, format)}</div></div>
 ${dayPicker(picked, format)}
 </div>
@@ -79,17 +81,17 @@ function festivalList({ events, event }: PickedOfAll, format: Format): Html {
 
 /** One line: the day between the one before and the next, and the area. What the event has only one of is not asked. */
 function dayPicker({ event, dayId, areaId }: Picked, format: Format): Html {
-  const days = dayNames(event, format.weekday)
+  const days = labelledDays(event).map(label => ({ dayId: label.dayId, name: nameOf(label, format.weekday) }))
   const { areas } = event
   if (dayId === undefined || (days.length < 2 && areas.length < 2)) return html``
-  const place = days.findIndex(({ day }) => day.dayId === dayId)
+  const place = days.findIndex(one => one.dayId === dayId)
   const address = addressOf({ event, areaId })
   const step = (to: (typeof days)[number] | undefined, arrow: string, where: string) =>
     to === undefined
       ? html`<span class="button step" aria-hidden="true">${arrow}</span>`
-      : html`<a class="button step" href="${address}${to.day.dayId}" aria-label="${where}: ${to.name}">${arrow}</a>`
+      : html`<a class="button step" href="${address}${to.dayId}" aria-label="${where}: ${to.name}">${arrow}</a>`
   const daySelect = html`${step(days[place - 1], '‹', 'Day before')}<select name="day" aria-label="Day">
-${days.toReversed().map(({ day, name }) => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${name}</option>`)}
+${days.toReversed().map(one => html`<option value="${one.dayId}"${attribute('selected', one.dayId === dayId)}>${one.name}</option>`)}
 </select>${step(days[place + 1], '›', 'Next day')}`
   const areaSelect = html`<select name="area" aria-label="Area">
 <option value="">All areas</option>

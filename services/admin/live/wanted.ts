@@ -25,9 +25,9 @@ export function dayBefore<Day extends EventDay>(
   if (day === undefined) return undefined
   const before = trendDays(days, days.length).findLast(({ date }) => date < day.date)?.days ?? []
   const offsetAt = offsetIn(timeZone)
-  const clockOf = ({ openedAt }: Day) => openedAt + offsetAt(openedAt)
+  const openedAtLocal = ({ openedAt }: Day) => openedAt + offsetAt(openedAt)
   const apart = (one: Day) => {
-    const difference = Math.abs(clockOf(one) - clockOf(day)) % clockMs
+    const difference = Math.abs(openedAtLocal(one) - openedAtLocal(day)) % clockMs
     return Math.min(difference, clockMs - difference)
   }
   return before.toSorted((one, other) => apart(one) - apart(other))[0]

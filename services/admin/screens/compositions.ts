@@ -2,11 +2,11 @@ import type { ItemCount, TopItem } from '@tally/contract'
 import { itemCounts, type StoredEvent, topItems } from '@tally/figures'
 import {
   type Composition,
-  type DayNames,
+  type DayHeading,
   type DayRead,
   type DayRef,
-  dayNames,
   documentOf,
+  headingOf,
   mostRows,
 } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
@@ -14,7 +14,7 @@ import { partReturned } from '../live/returned.ts'
 import { areaName, type Shows } from './shows.ts'
 
 /** What the screen with money gets. */
-type MoneyShown = DayNames & {
+type MoneyShown = DayHeading & {
   orders: number
   items: number
   sales: number
@@ -25,7 +25,7 @@ type MoneyShown = DayNames & {
 }
 
 /** What a screen without money gets: a field that is not here never leaves the server. */
-type PortionsShown = DayNames & {
+type PortionsShown = DayHeading & {
   /** The name of the area, of a kitchen's screen. */
   area: string | null
   orders: number
@@ -51,7 +51,7 @@ function composeMoney(read: DayRead, ref: DayRef): string {
   const items = documentOf(read, 'items', ref)
   const { sold } = partReturned(topItems(items, event, items.length))
   return JSON.stringify({
-    ...dayNames(event, dayId),
+    ...headingOf(event, dayId),
     orders: kpis.totalOrders,
     items: kpis.totalItemsSold,
     sales: kpis.totalSales,
@@ -72,7 +72,7 @@ function composePortions(read: DayRead, ref: DayRef): string {
   const { dayId, areaId } = ref
   const kpis = documentOf(read, 'kpis', ref)
   return JSON.stringify({
-    ...dayNames(event, dayId),
+    ...headingOf(event, dayId),
     area: areaId === undefined ? null : areaName(event, areaId),
     orders: kpis.totalOrders,
     portions: kpis.totalItemsSold,
