@@ -7,6 +7,7 @@ import type { AdminMetrics } from './metrics.ts'
 import type { Sample } from './operations/lastHour.ts'
 import type { Sealer } from './secondFactor/codes.ts'
 import type { Oidc } from './signIn/oidc.ts'
+import type { PasswordQueue } from './signIn/passwordQueue.ts'
 import type { Recall } from './signIn/recall.ts'
 
 /** What the pages need. But for operations only `db` must answer: without Redis or Kafka a page says what it lacks. */
@@ -24,6 +25,7 @@ export type AdminDeps = {
   allowsPasswords: boolean
   /** What the hash of a new password costs; of a known one, its own parameters. */
   passwordCost: PasswordCost
+  queuePasswordHash: PasswordQueue
   /** Whether a sign-in with a password needs a second factor. */
   requiresSecondFactor: boolean
   /** Encrypts the secrets of second factors; without one, none can be set up. */

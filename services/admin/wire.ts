@@ -25,6 +25,7 @@ import { openLastHour, takeSample } from './operations/lastHour.ts'
 import { createSealer } from './secondFactor/codes.ts'
 import { sealSecrets } from './secondFactor/secrets.ts'
 import { createOidc } from './signIn/oidc.ts'
+import { createPasswordQueue } from './signIn/passwordQueue.ts'
 import { createRecall } from './signIn/recall.ts'
 import { forgetEnded } from './signIn/sessions.ts'
 
@@ -87,6 +88,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     oidc: admin.oidc === undefined ? undefined : createOidc(admin.oidc),
     allowsPasswords: admin.allowsPasswords,
     passwordCost,
+    queuePasswordHash: createPasswordQueue(),
     requiresSecondFactor: admin.requiresSecondFactor,
     sealer,
     metrics: adminMetrics(registry),

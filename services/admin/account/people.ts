@@ -19,7 +19,7 @@ import { sendPage } from '../http/page.ts'
 import { notFound, PageProblem } from '../http/problem.ts'
 import { fieldsIn } from '../signIn/formAgain.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
-import { knownAsker, queuePasswordHash } from '../signIn/passwordQueue.ts'
+import { knownAsker } from '../signIn/passwordQueue.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
 import { copied, type Html, html } from '../views/html.ts'
@@ -84,7 +84,7 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
   ): Promise<{ token: string } | { mistake: string }> {
     const session = sessionOf(request)
     const { organizationId } = session
-    const passwordHash = await queuePasswordHash(knownAsker(session.email), () =>
+    const passwordHash = await deps.queuePasswordHash(knownAsker(session.email), () =>
       hashPassword(newToken(), deps.passwordCost),
     )
     return changePeople(request, async (tx, people) => {

@@ -10,7 +10,6 @@ import {
   useFixture,
 } from '../test/fixture.ts'
 import { limits, takeAttempt } from './attempts.ts'
-import { queuePasswordHash } from './passwordQueue.ts'
 
 const fixture = useFixture()
 
@@ -124,7 +123,7 @@ test('attempts that find the queue of password checks full do not count', async 
   const gate = Promise.withResolvers<void>()
   const fill = (isKnown: boolean, count: number) =>
     Array.from({ length: count }, (_, n) =>
-      queuePasswordHash({ isKnown, from: `other ${n}` }, () => gate.promise),
+      fixture.deps.queuePasswordHash({ isKnown, from: `other ${n}` }, () => gate.promise),
     )
   const others = [...fill(true, 12), ...fill(false, 10)]
   const shed = await inTurn(limits.pair.attempts + 1, tryAll)

@@ -11,13 +11,13 @@ import type { AdminDeps } from '../deps.ts'
 import { type Html, html } from '../views/html.ts'
 import { countAttempt, uncountAttempt } from './attempts.ts'
 import { sessionOf } from './guard.ts'
-import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
+import { knownAsker } from './passwordQueue.ts'
 import { type Proof, proveFactor } from './proveFactor.ts'
 import { noteRefused, throwIfExceeded } from './refusals.ts'
 
 /**
- * Runs `work` if it is the password of who is signed in, in the same turn of the queue; undefined if it is not. Throws
- * a 429 after ten attempts of this session in 15 minutes.
+ * Runs `work` if `given` is the signed-in administrator's password, in the same turn of the queue; undefined if it is
+ * not. Throws a 429 after ten attempts of this session in 15 minutes.
  */
 export async function withOwnPassword<Result>(
   deps: AdminDeps,
@@ -30,7 +30,7 @@ export async function withOwnPassword<Result>(
   const found = await findCredentials(deps.db, email)
   const result =
     found &&
-    (await queuePasswordHash(
+    (await deps.queuePasswordHash(
       knownAsker(email),
       async () => ((await isPassword(given, found.passwordHash)) ? work() : undefined),
       () => uncountAttempt(deps.db, 'session', String(sessionId)),
@@ -39,7 +39,7 @@ export async function withOwnPassword<Result>(
   return result
 }
 
-/** Whether it is the password of who is signed in. */
+/** Whether `given` is the signed-in administrator's password. */
 export const isOwnPassword = async (
   deps: AdminDeps,
   request: FastifyRequest,

@@ -21,7 +21,7 @@ import { startSession } from './begin.ts'
 import { clearCookies, giveCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './formAgain.ts'
-import { knownAsker, queuePasswordHash, strangerAt } from './passwordQueue.ts'
+import { knownAsker, strangerAt } from './passwordQueue.ts'
 import { expired } from './proveFactor.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 import { endSession, findSession } from './sessions.ts'
@@ -72,7 +72,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       throw tooManyAttempts(exceeded)
     }
     const asker = device === undefined ? strangerAt(request) : knownAsker(attempt.email)
-    const checked = await queuePasswordHash(
+    const checked = await deps.queuePasswordHash(
       asker,
       () => check(db, account, textOf(fields, 'password'), placeholderHash),
       () => giveBackAttempt(db, attempt),

@@ -16,11 +16,6 @@ const mostAtOnce = 2
 /** Of each kind. Two hashes at once take 0.16 s on two cores, so that the last one waits for about 1 s. */
 const mostWaiting = 10
 
-type Waiting = { from: string; start: () => void }
-const known: Waiting[] = []
-const strangers: Waiting[] = []
-let running = 0
-
 const busy = () =>
   new PageProblem(
     503,
@@ -29,30 +24,39 @@ const busy = () =>
     5,
   )
 
-/**
- * Runs `work`, which hashes a password, when it is its turn. Throws a 503 if too many wait, or if one of the same
- * account or network waits already: who sends many at once does not make others wait for them. Before it throws,
- * `giveBack` takes back the attempt that was counted: the queue may be full of other people's attempts.
- */
-export async function queuePasswordHash<Result>(
-  { isKnown, from }: Asker,
-  work: () => Promise<Result>,
-  giveBack?: () => Promise<unknown>,
-): Promise<Result> {
-  if (running < mostAtOnce) running += 1
-  else {
-    const queue = isKnown ? known : strangers
-    if (queue.length === mostWaiting || queue.some(waiting => waiting.from === from)) {
-      await giveBack?.()
-      throw busy()
+export type PasswordQueue = ReturnType<typeof createPasswordQueue>
+
+/** The queue of one process, in which passwords are hashed. */
+export function createPasswordQueue() {
+  type Waiting = { from: string; start: () => void }
+  const [known, strangers]: [Waiting[], Waiting[]] = [[], []]
+  let running = 0
+
+  /**
+   * Runs `work`, which hashes a password, when it is its turn. Throws a 503 if too many wait, or if one of the same
+   * account or network waits already: who sends many at once does not make others wait for them. Before it throws,
+   * `giveBack` takes back the attempt that was counted: the queue may be full of other people's attempts.
+   */
+  return async <Result>(
+    { isKnown, from }: Asker,
+    work: () => Promise<Result>,
+    giveBack?: () => Promise<unknown>,
+  ): Promise<Result> => {
+    if (running < mostAtOnce) running += 1
+    else {
+      const queue = isKnown ? known : strangers
+      if (queue.length === mostWaiting || queue.some(waiting => waiting.from === from)) {
+        await giveBack?.()
+        throw busy()
+      }
+      await new Promise<void>(start => queue.push({ from, start }))
     }
-    await new Promise<void>(start => queue.push({ from, start }))
-  }
-  try {
-    return await work()
-  } finally {
-    const next = known.shift() ?? strangers.shift()
-    if (next === undefined) running -= 1
-    else next.start()
+    try {
+      return await work()
+    } finally {
+      const next = known.shift() ?? strangers.shift()
+      if (next === undefined) running -= 1
+      else next.start()
+    }
   }
 }

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
-import { knownAsker, queuePasswordHash, strangerAt } from './passwordQueue.ts'
+import { createPasswordQueue, knownAsker, type PasswordQueue, strangerAt } from './passwordQueue.ts'
 
 const at = (ip: string) => strangerAt({ ip } as FastifyRequest)
 
 test('ten strangers wait, one of each network; who is known waits for none of them', async () => {
+  const queuePasswordHash = createPasswordQueue()
   const gate = Promise.withResolvers<void>()
   const order: string[] = []
-  const ask = (asker: Parameters<typeof queuePasswordHash>[0]) =>
+  const ask = (asker: Parameters<PasswordQueue>[0]) =>
     queuePasswordHash(asker, async () => {
       order.push(asker.from)
       await gate.promise
@@ -26,6 +27,7 @@ test('ten strangers wait, one of each network; who is known waits for none of th
 })
 
 test('a failed check gives its turn to the next', async () => {
+  const queuePasswordHash = createPasswordQueue()
   const results = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map(account =>
       queuePasswordHash(knownAsker(account), () => Promise.reject(new Error('x'))),

@@ -10,7 +10,7 @@ import { csrfField } from '../views/layout.ts'
 import { countAttempt, uncountAttempt } from './attempts.ts'
 import { giveDevice } from './devices.ts'
 import { hashNewPassword, newPasswordFields } from './ownPassword.ts'
-import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
+import { knownAsker } from './passwordQueue.ts'
 
 type WithToken = { Params: { token: string } }
 
@@ -50,7 +50,7 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
     const { exceeded } = await countAttempt(db, 'reset', administratorId)
     if (exceeded !== undefined) throw tooManyAttempts(exceeded)
     const password = textOf(formFields(request), 'password')
-    const judged = await queuePasswordHash(
+    const judged = await deps.queuePasswordHash(
       knownAsker(email),
       () => hashNewPassword(deps, password, email),
       () => uncountAttempt(db, 'reset', administratorId),

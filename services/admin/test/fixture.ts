@@ -14,6 +14,7 @@ import type { AdminDeps } from '../deps.ts'
 import { openLiveHub } from '../live/hub.ts'
 import { adminMetrics } from '../metrics.ts'
 import { createSealer } from '../secondFactor/codes.ts'
+import { createPasswordQueue } from '../signIn/passwordQueue.ts'
 import { createRecall } from '../signIn/recall.ts'
 
 export const password = 'a long enough password'
@@ -52,6 +53,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     recall: createRecall(),
     allowsPasswords: true,
     passwordCost: cheapCost,
+    queuePasswordHash: createPasswordQueue(),
     requiresSecondFactor: false,
     sealer: createSealer(['5'.repeat(64)]),
     metrics: adminMetrics(createMetrics('admin')),
