@@ -51,12 +51,14 @@ ${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, option
       const fields = formFields(request)
       const asked = askedOf(fields)
       if (session.isOidc && !asked.isFactorOnly) return show(request, reply.code(403), asked)
-      const proof = { code: textOf(fields, 'password'), passkey: textOf(fields, 'passkey') }
-      const isCode = asked.isFactorOnly || (session.hasApp && /^\d{3} ?\d{3}$/.test(proof.code))
-      const isFactor = isCode || proof.passkey !== ''
+      // One field for both: six digits are a code, unless there is no app.
+      const [typed, passkey] = [textOf(fields, 'password'), textOf(fields, 'passkey')]
+      const isCode = asked.isFactorOnly || (session.hasApp && /^\d{3} ?\d{3}$/.test(typed))
+      const isFactor = isCode || passkey !== ''
+      const proof = { code: typed, passkey }
       const isProven = isFactor
         ? await isOwnFactor(deps, request, proof)
-        : await isOwnPassword(deps, request, proof.code)
+        : await isOwnPassword(deps, request, typed)
       if (!isProven)
         return show(request, reply.code(401), asked, isFactor ? mistakeOf(proof) : 'Incorrect password.')
       await confirmSession(deps.db, session, { isFactor })

@@ -46,9 +46,8 @@ export async function requireRecent(request: FastifyRequest, reply: FastifyReply
 }
 
 /**
- * As requireRecent, for pages that add or remove a second factor: who has one must have proved that one, because the
- * password alone is not enough for another. If one is required, it is not enough for the first one either: throws a
- * page that says so.
+ * As requireRecent, for pages that add or remove a second factor, which needs a recent proof of the existing one. If a
+ * second factor is mandatory, a password alone cannot enrol the first one: throws a page that says so.
  */
 export function requireFactor({ requiresSecondFactor }: AdminDeps) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
