@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import type { Owner } from './servers/process.ts'
 
 /** What a finished command printed; stdout and stderr together in `output`. */
-export interface Finished {
+export type Finished = {
   stdout: string
   output: string
 }
 
-export interface RunOptions {
+export type RunOptions = {
   owner?: Owner | undefined
   env?: Record<string, string>
   cwd?: string

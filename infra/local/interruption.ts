@@ -1,5 +1,5 @@
 /** How a run is ended from outside. */
-export interface Interruption {
+export type Interruption = {
   /** Aborted at the first Ctrl-C or SIGTERM, or when the process that started this one is gone. */
   signal: AbortSignal
   /** 130 after Ctrl-C, 143 after the others. */

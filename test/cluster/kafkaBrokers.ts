@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { haveJars } from '#infra/install/kafkaJars.ts'
+import { ensureJars } from '#infra/install/kafkaJars.ts'
 import { kafkaServer } from '#infra/servers/kafka.ts'
 import { hasClasses } from '#infra/servers/kafkaClasses.ts'
 import { freePort } from '#infra/servers/ports.ts'
@@ -17,7 +17,7 @@ export const brokerSessionMs = 3_000
 /** Starts the nodes. Every topic has three replicas, two of which must acknowledge a record. */
 export async function startBrokers(options: PartOptions = {}): Promise<Brokers> {
   const { log = () => {} } = options
-  await haveJars({ log })
+  await ensureJars({ log })
   const folder = mkdtempSync(join(tmpdir(), 'tally-brokers-'))
   const ids = [1, 2, 3]
   const controllers = await Promise.all(ids.map(freePort))

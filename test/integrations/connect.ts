@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '@tally/testkit/until'
 import { localFolder } from '#infra/folder.ts'
-import { haveConnect } from '#infra/install/connectJars.ts'
+import { ensureConnect } from '#infra/install/connectJars.ts'
 import { log4jOption } from '#infra/servers/kafka.ts'
 import { freePort } from '#infra/servers/ports.ts'
 import { end, endOfLog, launch, type Running } from '#infra/servers/process.ts'
@@ -32,7 +32,7 @@ export async function connectWorker(
   over: Record<string, string>,
   env: Record<string, string>,
 ): Promise<Connect> {
-  const { jars, plugins } = await haveConnect({ log, signal: undefined })
+  const { jars, plugins } = await ensureConnect({ log, signal: undefined })
   const folder = localFolder(join('integrations', `connect-${process.pid}`))
   mkdirSync(folder, { recursive: true })
   const address = `http://127.0.0.1:${await freePort()}`

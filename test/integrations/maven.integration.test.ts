@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { haveMavenJars } from '#infra/install/mavenJars.ts'
+import { ensureMavenJars } from '#infra/install/mavenJars.ts'
 
 /** docs/security.md, Supply chain: the real Maven, and a repository of the test's own. */
 const folder = mkdtempSync(join(tmpdir(), 'tally-maven-'))
@@ -44,9 +44,9 @@ const setup = { log: () => {}, signal: undefined }
 
 test('Maven refuses a jar that has another checksum than its repository says, and takes one that has it', async () => {
   const good = published('good', 'a jar', 'a jar')
-  await haveMavenJars(good, setup)
+  await ensureMavenJars(good, setup)
   expect(existsSync(join(good.folder, 'good-1.jar'))).toBe(true)
   const bad = published('bad', 'a jar', 'another jar')
-  await expect(haveMavenJars(bad, setup)).rejects.toThrow(/[Cc]hecksum validation failed/)
+  await expect(ensureMavenJars(bad, setup)).rejects.toThrow(/[Cc]hecksum validation failed/)
   expect(existsSync(bad.folder)).toBe(false)
 })

@@ -6,7 +6,7 @@ import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
-import { haveJars, jarsFolder } from '#infra/install/kafkaJars.ts'
+import { ensureJars, jarsFolder } from '#infra/install/kafkaJars.ts'
 import { pythonPrograms } from '#infra/install/pythonPackages.ts'
 import { copyWithMenu, largestMenus, type MenuOf } from './largestMenu.ts'
 import { log, requireProgram } from './programs.ts'
@@ -29,7 +29,7 @@ const languages = {
     return { program: python, args: ['send_orders.py'], cwd: join(guide, 'python') }
   },
   async Java() {
-    await haveJars({ log, signal: undefined })
+    await ensureJars({ log, signal: undefined })
     return { program: 'java', args: ['-cp', `${jarsFolder}/*`, 'SendOrders.java'], cwd: join(guide, 'java') }
   },
   async Go() {

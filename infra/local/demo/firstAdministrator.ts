@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { log } from '../words.ts'
-import { type Surroundings, tally } from './tally.ts'
+import { type RunContext, tally } from './tally.ts'
 
 /** A sign-in to the administration area. */
-export interface SignIn {
+export type SignIn = {
   email: string
   password: string
 }
@@ -17,16 +17,16 @@ export interface SignIn {
 export async function demoAdministrator(
   file: string,
   organizationId: string,
-  around: Surroundings,
+  context: RunContext,
 ): Promise<SignIn | undefined> {
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SignIn) : undefined
   const signIn = kept ?? { email: 'anna@example.org', password: randomBytes(12).toString('base64url') }
   const whose = ['--organization', organizationId, '--email', signIn.email, '--platform']
-  const create = tally(['administrators', 'create', ...whose], around, `${signIn.password}\n`)
+  const create = tally(['administrators', 'create', ...whose], context, `${signIn.password}\n`)
   const isNew = await create.then(
     () => true,
     error => {
-      around.signal.throwIfAborted()
+      context.signal.throwIfAborted()
       if (!/is already an administrator/.test(String(error))) throw error
       return false
     },

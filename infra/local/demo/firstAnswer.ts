@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Surroundings, tally } from './tally.ts'
+import { type RunContext, tally } from './tally.ts'
 
-interface Organization {
+type Organization = {
   organizationId: string
   name: string
 }
 
 /** An API key of an organization. */
-export interface Key extends Organization {
+export type Key = Organization & {
   token: string
 }
 
@@ -16,8 +16,8 @@ const timeoutMs = 120_000
 const scopes = ['events:read', 'analytics:read', 'orders:read'].flatMap(scope => ['--scope', scope])
 
 /** The organizations that the feed simulates; needs no connection. */
-export async function feedOrganizations(around: Surroundings): Promise<Organization[]> {
-  const lines = await tally(['feed', '--list-organizations', '--json'], around)
+export async function feedOrganizations(context: RunContext): Promise<Organization[]> {
+  const lines = await tally(['feed', '--list-organizations', '--json'], context)
   return lines
     .split('\n')
     .filter(line => line !== '')
@@ -33,7 +33,7 @@ export async function demoKey(
   address: string,
   keyFile: string,
   organizations: Organization[],
-  around: Surroundings,
+  context: RunContext,
 ): Promise<Key> {
   const kept = existsSync(keyFile) ? (JSON.parse(readFileSync(keyFile, 'utf8')) as Key) : undefined
   if (kept !== undefined && (await ask(address, '/api/v1/events', kept.token)).status !== 401) return kept
@@ -41,12 +41,12 @@ export async function demoKey(
   for (const organization of organizations) {
     const whose = ['--organization', organization.organizationId, '--name', 'npm start']
     try {
-      const printed = await tally(['keys', 'create', ...whose, ...scopes, '--json'], around)
+      const printed = await tally(['keys', 'create', ...whose, ...scopes, '--json'], context)
       const key = { ...organization, token: (JSON.parse(printed) as { token: string }).token }
       writeFileSync(keyFile, JSON.stringify(key), { mode: 0o600 })
       return key
     } catch (error) {
-      around.signal.throwIfAborted()
+      context.signal.throwIfAborted()
       reason = error as Error
     }
   }
@@ -54,7 +54,7 @@ export async function demoKey(
 }
 
 /** An event as far as it matters here. */
-interface Event {
+type Event = {
   id: string
   isOpen: boolean
 }

@@ -18,9 +18,9 @@ import {
   untilCounted,
 } from './firstAnswer.ts'
 import { createStartAgain } from './startAgain.ts'
-import { type Service, type Surroundings, startService, tally } from './tally.ts'
+import { type RunContext, type Service, startService, tally } from './tally.ts'
 
-export interface DemoOptions {
+export type DemoOptions = {
   /** The folder of this checkout that holds data and logs. */
   local: string
   feed: boolean
@@ -58,7 +58,7 @@ export async function runTally(options: DemoOptions): Promise<void> {
 
 async function bringUp(
   options: DemoOptions,
-  onDeath: Surroundings['onDeath'],
+  onDeath: RunContext['onDeath'],
   releases: Releases,
 ): Promise<void> {
   const { local, fresh, signal } = options
@@ -69,15 +69,15 @@ async function bringUp(
   releases.push(servers.stop)
 
   const env = await settings(servers, folders.dataFolder)
-  const around: Surroundings = { env, logFolder: folders.logFolder, signal, onDeath }
+  const context: RunContext = { env, logFolder: folders.logFolder, signal, onDeath }
   const keep = (name: string, service: Service) =>
     step(name, async () => {
-      const { isReady, stop } = await startService(name, service, around)
+      const { isReady, stop } = await startService(name, service, context)
       releases.push(stop)
       return isReady
     })
-  await step('schema', () => tally(['migrate'], around))
-  await step('topics', () => tally(['topics', 'create'], around))
+  await step('schema', () => tally(['migrate'], context))
+  await step('topics', () => tally(['topics', 'create'], context))
   const named = Number(process.env.OPS_PORT || 0)
   const address = `http://127.0.0.1:${env.QUERY_PORT}`
   const known: Partial<ForGuides & ForRunbook> = { TALLY_URL: address }
@@ -92,7 +92,7 @@ async function bringUp(
 
   const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
   process.stdout.write(addresses({ address, ops: known.QUERY ?? '', area, envFile, feed: options.feed }))
-  await firstAnswer({ ...options, address, keep, remember }, around).catch(error => {
+  await firstAnswer({ ...options, address, keep, remember }, context).catch(error => {
     signal.throwIfAborted()
     log(`${error instanceof Error ? error.message : error}\nTally goes on without.`)
   })
@@ -106,14 +106,14 @@ type FirstAnswer = DemoOptions & {
 }
 
 /** Starts the feed, and prints a sign-in, and a key with a path that answers. */
-async function firstAnswer(run: FirstAnswer, around: Surroundings): Promise<void> {
+async function firstAnswer(run: FirstAnswer, context: RunContext): Promise<void> {
   const { local, feed, fresh, signal, address, keep, remember } = run
   const keyFile = join(local, 'demo-key.json')
   const administratorFile = join(local, 'demo-administrator.json')
   const eveningFile = join(local, 'demo-evening.json')
   if (fresh) for (const file of [keyFile, administratorFile, eveningFile]) rmSync(file, { force: true })
-  const organizations = await feedOrganizations(around)
-  const findKey = () => demoKey(address, keyFile, organizations, around)
+  const organizations = await feedOrganizations(context)
+  const findKey = () => demoKey(address, keyFile, organizations, context)
   let key = await findKey().catch(() => {
     signal.throwIfAborted()
     return undefined
@@ -122,7 +122,7 @@ async function firstAnswer(run: FirstAnswer, around: Surroundings): Promise<void
   let path = countsPath(events)
   if (feed) await keep('feed', { args: feedArguments(eveningFile) })
   if (feed) key ??= await untilKnown(findKey, signal)
-  const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, around))
+  const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, context))
   if (signIn !== undefined) process.stdout.write(howToSignIn(signIn))
   if (feed && key !== undefined) {
     const { token } = key

@@ -33,10 +33,10 @@ test('a service that ends before it is ready is not reported as ready, nor as ru
   const logFolder = mkdtempSync(join(tmpdir(), 'tally-logs-'))
   onTestFinished(() => rmSync(logFolder, { recursive: true }))
   const { promise, resolve } = Promise.withResolvers<() => Promise<unknown>>()
-  const around = { env: {}, logFolder, signal: new AbortController().signal }
+  const context = { env: {}, logFolder, signal: new AbortController().signal }
   const service = { args: ['no-such-command'], readyAt: 'http://127.0.0.1:1/readyz' }
   const onDeath = (_: string, start: () => Promise<unknown>) => resolve(start)
-  const { isReady, stop } = await startService('query', service, { ...around, onDeath })
+  const { isReady, stop } = await startService('query', service, { ...context, onDeath })
   expect(isReady).toBe(false)
   await startAgain('query ended by itself', await promise)
   expect(said).toEqual(['query ended by itself\nStarting query again in 0 s ...'])

@@ -8,7 +8,7 @@ const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
 const readyTimeoutMs = 60_000
 
 /** What every command of a run has in common. */
-export interface Surroundings {
+export type RunContext = {
   /** Settings in addition to those of this process's environment. */
   env: Record<string, string>
   logFolder: string
@@ -18,12 +18,12 @@ export interface Surroundings {
 }
 
 /** Runs a command of the program to its end, with `input` on its stdin, and returns what it printed on stdout. */
-export async function tally(args: string[], { env, signal }: Surroundings, input = ''): Promise<string> {
+export async function tally(args: string[], { env, signal }: RunContext, input = ''): Promise<string> {
   return (await run(program, args, { env, signal, input })).stdout
 }
 
 /** A command of the program that keeps running, and the address of its readiness. */
-export interface Service {
+export type Service = {
   args: string[]
   env?: Record<string, string>
   readyAt?: string
@@ -33,12 +33,12 @@ export interface Service {
 export async function startService(
   name: string,
   service: Service,
-  around: Surroundings,
+  context: RunContext,
 ): Promise<{ isReady: boolean; stop: () => Promise<void> }> {
-  mkdirSync(around.logFolder, { recursive: true })
-  const logFile = join(around.logFolder, `${name}.log`)
+  mkdirSync(context.logFolder, { recursive: true })
+  const logFile = join(context.logFolder, `${name}.log`)
   rmSync(logFile, { force: true })
-  const env = { ...around.env, ...service.env }
+  const env = { ...context.env, ...service.env }
   let running: Running
   let wanted = true
   const start = async () => {
@@ -47,12 +47,12 @@ export async function startService(
     const isReady = await untilReady(name, service.readyAt, {
       running: began,
       logFile,
-      signal: around.signal,
+      signal: context.signal,
     })
     void began.ended.then(how => {
       if (!wanted) return
       const log = `the end of ${logFile}:\n${endOfLog(logFile)}`
-      around.onDeath(`${name} ended by itself (${how}); ${log}`, start)
+      context.onDeath(`${name} ended by itself (${how}); ${log}`, start)
     })
     return isReady
   }
@@ -64,7 +64,7 @@ export async function startService(
     return { isReady: await start(), stop }
   } catch (error) {
     await stop()
-    around.signal.throwIfAborted()
+    context.signal.throwIfAborted()
     throw error
   }
 }

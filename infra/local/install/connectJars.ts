@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { run } from '../command.ts'
 import { localFolder } from '../folder.ts'
 import type { PartSetup } from '../servers/part.ts'
+import { kafkaVersion } from './kafkaJars.ts'
 import { makeFolder } from './makeFolder.ts'
-import { haveMavenJars, type MavenJars } from './mavenJars.ts'
+import { ensureMavenJars, type MavenJars } from './mavenJars.ts'
 
-const kafkaVersion = '4.3.1'
 const debeziumVersion = '3.6.1.Final'
 const folder = localFolder(`connect-${kafkaVersion}-debezium-${debeziumVersion}`)
 const archive = `debezium-connector-postgres-${debeziumVersion}-plugin.tar.gz`
@@ -23,8 +23,8 @@ export const connectJars: MavenJars = {
 export type ConnectFolders = { jars: string; plugins: string }
 
 /** Fetches Kafka Connect and Debezium's Postgres connector, once for a checkout. */
-export async function haveConnect(setup: Pick<PartSetup, 'log' | 'signal'>): Promise<ConnectFolders> {
-  await haveMavenJars(connectJars, setup)
+export async function ensureConnect(setup: Pick<PartSetup, 'log' | 'signal'>): Promise<ConnectFolders> {
+  await ensureMavenJars(connectJars, setup)
   const plugins = join(folder, 'plugins')
   await unpack(join(connectJars.folder, archive), plugins, setup.signal)
   return { jars: connectJars.folder, plugins }

@@ -15,12 +15,12 @@ export type MavenJars = {
   pom: string
   /** What Maven must bring: the output of `sha256sum`, written when the version was chosen. */
   sumsFile: string
-  /** The folder that holds the files after `haveMavenJars` has returned. */
+  /** The folder that holds the files after `ensureMavenJars` has returned. */
   folder: string
 }
 
 /** Fetches jars from Maven Central, once for a checkout. */
-export async function haveMavenJars(
+export async function ensureMavenJars(
   jars: MavenJars,
   { log, signal }: Pick<PartSetup, 'log' | 'signal'>,
 ): Promise<void> {

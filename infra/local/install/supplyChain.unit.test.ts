@@ -17,7 +17,7 @@ import { policyOf } from './apt.ts'
 import { connectJars, unpack } from './connectJars.ts'
 import { kafkaJars } from './kafkaJars.ts'
 import { kafkaTools } from './kafkaTools.ts'
-import { checkJars, haveMavenJars } from './mavenJars.ts'
+import { checkJars, ensureMavenJars } from './mavenJars.ts'
 
 /** docs/security.md, Supply chain. */
 const folder = mkdtempSync(join(tmpdir(), 'tally-supply-'))
@@ -49,12 +49,12 @@ for word in "$@"; do case $word in -DoutputDirectory=*) cp "${folder}/jar" "\${w
   const setup = { log: () => {}, signal: undefined }
 
   writeFileSync(join(folder, 'jar'), 'corrupted')
-  await expect(haveMavenJars(jars, setup)).rejects.toThrow(/other jars than .*sums lists: one\.jar/)
+  await expect(ensureMavenJars(jars, setup)).rejects.toThrow(/other jars than .*sums lists: one\.jar/)
   expect(readdirSync(into)).toEqual([])
   expect(readFileSync(join(folder, 'asked'), 'utf8')).toContain(' --strict-checksums ')
 
   writeFileSync(join(folder, 'jar'), 'good')
-  await haveMavenJars(jars, setup)
+  await ensureMavenJars(jars, setup)
   expect(readdirSync(into)).toEqual(['libs'])
   vi.unstubAllEnvs()
 })

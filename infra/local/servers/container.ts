@@ -4,7 +4,7 @@ import type { PartSetup } from './part.ts'
 import { type PartName, type Server, serverOf } from './server.ts'
 
 /** A server's official image and how to run it. */
-export interface Image {
+export type Image = {
   name: PartName
   url: string
   image: string

@@ -11,7 +11,7 @@ import type { PartName, Server } from './server.ts'
 
 export type { PartName } from './server.ts'
 
-export interface ServersWanted {
+export type ServersWanted = {
   /** Where the servers keep their data, an own folder for each; made when missing. */
   dataFolder: string
   /** Where their logs go; by default the data folder. */
@@ -40,7 +40,7 @@ export interface ServersWanted {
 }
 
 /** The servers that run; addresses are empty text for a server that was not asked for. */
-export interface LocalServers {
+export type LocalServers = {
   kafkaBrokers: string
   databaseUrl: string
   redisUrl: string

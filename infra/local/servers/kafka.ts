@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, tryRun } from '../command.ts'
-import { haveJars, jarsFolder } from '../install/kafkaJars.ts'
+import { ensureJars, jarsFolder, kafkaVersion } from '../install/kafkaJars.ts'
 import { containerServer, hasDocker, type Image } from './container.ts'
 import { kafkaAnswers } from './kafkaAnswers.ts'
-import { classesOption, haveClasses } from './kafkaClasses.ts'
+import { classesOption, ensureClasses } from './kafkaClasses.ts'
 import { cannotBeHad, type PartSetup } from './part.ts'
 import { freePort } from './ports.ts'
 import { type Server, serverOf } from './server.ts'
@@ -40,7 +40,7 @@ export async function kafkaServer(
   const classes = ['-cp', `${jarsFolder}/*`]
 
   async function prepare() {
-    await haveJars(setup)
+    await ensureJars(setup)
     mkdirSync(folder, { recursive: true })
     // Records hold what Postgres never gets, such as customers' names.
     chmodSync(folder, 0o700)
@@ -48,7 +48,7 @@ export async function kafkaServer(
     writeFileSync(properties, propertiesOf(change(serverSettings(folder, port, controllerPort))))
     await format(properties)
     const args = [...jvm, log4jOption, ...classes, 'kafka.Kafka', properties]
-    if (setup.brief) await haveClasses(java, args, { answers, signal: setup.signal })
+    if (setup.brief) await ensureClasses(java, args, { answers, signal: setup.signal })
     return { command: java, args, stopSignal: 'SIGTERM' as const }
   }
 
@@ -128,7 +128,7 @@ export function kafkaImage(brokers: string): Image {
   return {
     name: 'kafka',
     url: brokers,
-    image: 'apache/kafka:4.3.1',
+    image: `apache/kafka:${kafkaVersion}`,
     innerPort: 9092,
     innerFolder: '/var/lib/kafka/data',
     env,

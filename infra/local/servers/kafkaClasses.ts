@@ -21,7 +21,7 @@ export const hasClasses = (): boolean => existsSync(file)
  * Writes the file of `classesOption` once for a checkout: Java does so when the broker that `args` start has ended,
  * which happens as soon as it answers.
  */
-export async function haveClasses(
+export async function ensureClasses(
   java: string,
   args: string[],
   { answers, signal }: { answers: () => Promise<boolean>; signal: AbortSignal | undefined },

@@ -1,7 +1,7 @@
 import type { PartName, ServerOptions } from './server.ts'
 
 /** What a server is started with. */
-export interface PartSetup extends ServerOptions {
+export type PartSetup = ServerOptions & {
   /** Its data; made when missing. */
   folder: string
   logFile: string

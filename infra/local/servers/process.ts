@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, fchmodSync, openSync, readFileSync } from 'node:fs'
 
 /** The system user that a process runs as; undefined for the user who started Tally. */
-export interface Owner {
+export type Owner = {
   uid: number
   gid: number
 }
 
 /** What to run: a program, its arguments, what is added to the environment, and its owner's own file for the output. */
-export interface Launch {
+export type Launch = {
   command: string
   args: string[]
   env?: Record<string, string>
@@ -21,7 +21,7 @@ export interface Launch {
 }
 
 /** A background process that ends with this one. */
-export interface Running {
+export type Running = {
   pid: number
   /** Resolves, never rejects, with a few words on how it ended. */
   ended: Promise<string>

@@ -7,7 +7,7 @@ import { commandLine, end, endOfLog, type Launch, launch, type Running } from '.
 export type PartName = 'kafka' | 'postgres' | 'redis'
 
 /** One real server on this machine. After a kill or a stop it starts again on the same port and data. */
-export interface Server {
+export type Server = {
   name: PartName
   /** How a client names it: brokers for Kafka, a URL for the others. */
   url: string
@@ -22,7 +22,7 @@ export interface Server {
 }
 
 /** What differs from one kind of server to the next. */
-export interface ServerKind {
+export type ServerKind = {
   name: PartName
   url: string
   /** Where it listens on 127.0.0.1. */
@@ -40,7 +40,7 @@ export interface ServerKind {
   signal?: (signal: NodeJS.Signals) => Promise<void>
 }
 
-export interface ServerOptions {
+export type ServerOptions = {
   /** Called if the server ends unexpectedly, with a sentence and the end of its log, and what starts it again. */
   onDeath: (message: string, startAgain: () => Promise<void>) => void
   signal?: AbortSignal | undefined

@@ -1,7 +1,7 @@
 import type { Reporter, SerializedError, TestModule, TestRunEndReason } from 'vitest/node'
 
 /** How many tests passed and failed. */
-export interface Count {
+export type Count = {
   passed: number
   failed: number
 }
