@@ -70,7 +70,7 @@ async function bringUp(
 
   const env = await settings(servers, folders.dataFolder)
   const context: RunContext = { env, logFolder: folders.logFolder, signal, onDeath }
-  const keep = (name: string, service: Service) =>
+  const keep: Keep = (name, service) =>
     step(name, async () => {
       const { isReady, stop } = await startService(name, service, context)
       releases.push(stop)
@@ -78,29 +78,39 @@ async function bringUp(
     })
   await step('schema', () => tally(['migrate'], context))
   await step('topics', () => tally(['topics', 'create'], context))
-  const named = Number(process.env.OPS_PORT || 0)
+  const ops = await startServices(keep)
   const address = `http://127.0.0.1:${env.QUERY_PORT}`
-  const known: Partial<ForGuides & ForRunbook> = { TALLY_URL: address }
-  for (const [index, command] of ['projector', 'query', 'admin'].entries()) {
-    const port = named ? named + index : await preferPort(9090 + index)
-    await keep(command, withOps(command, port))
-    known[command.toUpperCase() as keyof ForRunbook] = `http://127.0.0.1:${port}`
-  }
+  const known: Partial<ForGuides & ForRunbook> = { TALLY_URL: address, ...ops }
   const envFile = join(local, 'env')
   const remember = (more: Partial<ForGuides>) => writeEnvFile(envFile, servers, Object.assign(known, more))
   remember({})
 
   const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
-  process.stdout.write(addresses({ address, ops: known.QUERY ?? '', area, envFile, feed: options.feed }))
+  process.stdout.write(addresses({ address, ops: ops.QUERY, area, envFile, feed: options.feed }))
   await firstAnswer({ ...options, address, keep, remember }, context).catch(error => {
     signal.throwIfAborted()
     log(`${error instanceof Error ? error.message : error}\nTally goes on without.`)
   })
 }
 
+/** Starts a service and keeps it running; returns once it is ready. */
+type Keep = (name: string, service: Service) => Promise<unknown>
+
+/** Starts projector, query and admin; returns the addresses of their operations ports. */
+async function startServices(keep: Keep): Promise<ForRunbook> {
+  const named = Number(process.env.OPS_PORT || 0)
+  const ops: ForRunbook = { PROJECTOR: '', QUERY: '', ADMIN: '' }
+  for (const [index, command] of (['projector', 'query', 'admin'] as const).entries()) {
+    const port = named ? named + index : await preferPort(9090 + index)
+    await keep(command, withOps(command, port))
+    ops[command.toUpperCase() as keyof ForRunbook] = `http://127.0.0.1:${port}`
+  }
+  return ops
+}
+
 type FirstAnswer = DemoOptions & {
   address: string
-  keep: (name: string, service: Service) => Promise<unknown>
+  keep: Keep
   /** Writes what else the guides need into the file for other shells. */
   remember: (more: Partial<ForGuides>) => string
 }
