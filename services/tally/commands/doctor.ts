@@ -1,3 +1,4 @@
+import type { examine } from '@tally/repair'
 import type { Command } from 'commander'
 import { print, remark } from '../output.ts'
 
@@ -19,7 +20,7 @@ export function addDoctor(program: Command): void {
     })
 }
 
-type Line = Awaited<ReturnType<typeof import('@tally/repair').examine>>[number]
+type Line = Awaited<ReturnType<typeof examine>>[number]
 
 const lineOf = ({ state, check, found, mend }: Line): string =>
   `${state.padEnd(4)}  ${check.padEnd(20)}  ${found}${mend === undefined ? '' : `: ${mend}`}`

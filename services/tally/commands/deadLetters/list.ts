@@ -1,3 +1,4 @@
+import type { DeadLetter, printDeadLetter, readWaiting } from '@tally/dead-letters'
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { printMany, remark } from '../../output.ts'
@@ -20,12 +21,9 @@ export function addList(deadLetters: Command): void {
     })
 }
 
-type Deps = Parameters<typeof import('@tally/dead-letters').readWaiting>[0]
-type Printed = ReturnType<typeof import('@tally/dead-letters').printDeadLetter>
-type Piece = {
-  entries: Parameters<typeof import('@tally/dead-letters').printDeadLetter>[0][]
-  foreign: number
-}
+type Deps = Parameters<typeof readWaiting>[0]
+type Printed = ReturnType<typeof printDeadLetter>
+type Piece = { entries: Omit<DeadLetter, 'value' | 'headers'>[]; foreign: number }
 
 async function* readPieces(
   deps: Deps,

@@ -1,4 +1,4 @@
-import type { ApiKey } from '@tally/access'
+import type { ApiKey, printKey } from '@tally/access'
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
 import { printMany, remark } from '../../output.ts'
@@ -26,7 +26,7 @@ export function addList(keys: Command): void {
     })
 }
 
-type Printed = ReturnType<typeof import('@tally/access').printKey>
+type Printed = ReturnType<typeof printKey>
 
 function textOf(printed: Printed, key: ApiKey): string {
   const { keyId, scopes, eventId, lastUsedAt, name } = printed

@@ -1,3 +1,4 @@
+import type { listOffsets } from '@tally/repair'
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { print, remark } from '../../output.ts'
@@ -28,7 +29,7 @@ export function addList(offsets: Command): void {
     })
 }
 
-type Listed = Awaited<ReturnType<typeof import('@tally/repair').listOffsets>>[number]
+type Listed = Awaited<ReturnType<typeof listOffsets>>[number]
 
 /** The topic and the state are on the left of their columns, the numbers between them on the right. */
 const columns = (topic: string, partition: string, offsets: string[], state: string): string =>

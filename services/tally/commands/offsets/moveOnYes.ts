@@ -1,9 +1,10 @@
+import type { planAccept } from '@tally/repair'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { print } from '../../output.ts'
 
-type Deps = Parameters<typeof import('@tally/repair').planAccept>[0]
-type Move = Awaited<ReturnType<typeof import('@tally/repair').planAccept>>
+type Deps = Parameters<typeof planAccept>[0]
+type Move = Awaited<ReturnType<typeof planAccept>>
 
 /** Prints what a move gives up and makes it if confirmed; otherwise changes nothing and throws a UsageError. */
 export async function moveOnYes(isConfirmed: boolean, plan: (deps: Deps) => Promise<Move>): Promise<void> {
