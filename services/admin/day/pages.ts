@@ -117,13 +117,13 @@ function stateOf({ event, day, asOfMs }: Settled, format: Format): string {
 }
 
 function totals({ day, kpis, all }: Settled, { whole, money }: Format): Html {
-  const of = counted(all.refundedOrders, 'order', whole)
+  const refunds = counted(all.refundedOrders, 'order', whole)
   return html`<section class="card"><h2>Totals</h2>
 <table class="sheet"><caption class="hidden">Totals of ${day === undefined ? 'all days' : 'the day'}</caption><tbody>
 <tr><th scope="row">Orders</th><td class="number">${whole(kpis.totalOrders)}</td></tr>
 <tr><th scope="row">Items sold</th><td class="number">${whole(kpis.totalItemsSold)}</td></tr>
 <tr><th scope="row">Total of the orders</th><td class="number">${money(all.total)}</td></tr>
-<tr><th scope="row">Refunded <span class="faint">(${of})</span></th><td class="number">${money(-all.refunded)}</td></tr>
+<tr><th scope="row">Refunded <span class="faint">(${refunds})</span></th><td class="number">${money(-all.refunded)}</td></tr>
 <tr class="sum"><th scope="row">Takings</th><td class="number">${money(kpis.totalSales)}</td></tr>
 </tbody></table></section>`
 }

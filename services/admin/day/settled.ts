@@ -82,7 +82,7 @@ export function sumOfPayments(days: PaymentFigures[][]): Settled['payments'] {
 }
 
 export function takingsOf(payments: Omit<PaymentFigures, 'paymentMethod'>[]): Takings {
-  const [total, takings] = [sumOf(payments.map(of => of.total)), sumOf(payments.map(of => of.takings))]
+  const [total, takings] = [sumOf(payments.map(one => one.total)), sumOf(payments.map(one => one.takings))]
   return {
     orders: payments.reduce((sum, { orders }) => sum + orders, 0),
     refundedOrders: payments.reduce((sum, { refundedOrders }) => sum + refundedOrders, 0),

@@ -2,7 +2,7 @@ import csrf from '@fastify/csrf-protection'
 import { newToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { giveCookie, readCookie, sessionToken } from '../signIn/cookies.ts'
+import { readCookie, sessionToken, setCookie } from '../signIn/cookies.ts'
 import { badForm } from './problem.ts'
 
 /** A form's fields by name; a repeated one has all its values. */
@@ -68,7 +68,7 @@ export async function checkFormTokens(app: FastifyInstance): Promise<void> {
 export function formToken(request: FastifyRequest, reply: FastifyReply): string {
   if (!request.cookies[secretKey]) {
     request.cookies[secretKey] = newToken()
-    giveCookie(request, reply, 'csrf', request.cookies[secretKey])
+    setCookie(request, reply, 'csrf', request.cookies[secretKey])
   }
   return reply.generateCsrf({ userInfo: ownerOf(request) })
 }

@@ -20,24 +20,24 @@ export function snippetsOf({ apiUrl, key, token, anyEvent }: Of): Snippet[] {
   const eventId = key.eventId ?? anyEvent ?? 'EVENT_ID'
   const asked = askedBy(key.scopes, eventId)
   const address = `${apiUrl}${asked.path}`
-  const of = { apiUrl, eventId, address, token, ...asked }
+  const all = { apiUrl, eventId, address, token, ...asked }
   return [
-    { id: 'curl', name: 'curl', hint: 'In a shell, or in the command prompt of Windows.', text: curl(of) },
-    { id: 'python', name: 'Python', hint: 'Python 3 needs no library.', text: python(of) },
-    { id: 'node', name: 'Node', hint: 'Save it as tally.mjs. Node 20 needs no library.', text: node(of) },
+    { id: 'curl', name: 'curl', hint: 'In a shell, or in the command prompt of Windows.', text: curl(all) },
+    { id: 'python', name: 'Python', hint: 'Python 3 needs no library.', text: python(all) },
+    { id: 'node', name: 'Node', hint: 'Save it as tally.mjs. Node 20 needs no library.', text: node(all) },
     ...(asked.hasCounts
       ? [
           {
             id: 'esp32',
             name: 'ESP32',
             hint: 'A sketch for Arduino. Fill in your network; the id of an item is in the answer of curl.',
-            text: esp32(of),
+            text: esp32(all),
           },
           {
             id: 'home-assistant',
             name: 'Home Assistant',
             hint: 'In configuration.yaml.',
-            text: homeAssistant(of),
+            text: homeAssistant(all),
           },
         ]
       : []),

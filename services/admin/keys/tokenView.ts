@@ -13,8 +13,8 @@ type Shown = {
 }
 
 /** The only page that shows a token. */
-export function tokenView({ explained, ...of }: Shown): Html {
-  const { key, token, apiUrl } = of
+export function tokenView({ explained, ...shown }: Shown): Html {
+  const { key, token, apiUrl } = shown
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1><bdi>${key.name}</bdi></h1>
 <section class="card token" data-page="/keys/${key.keyId}">
@@ -22,7 +22,7 @@ export function tokenView({ explained, ...of }: Shown): Html {
 ${explained ?? ''}
 ${copied('Token', token)}
 <h2>Try it</h2>
-${snippetsView(snippetsOf(of), apiUrl)}
+${snippetsView(snippetsOf(shown), apiUrl)}
 <p><a class="button primary" href="/keys">Done, I have copied it</a></p>
 </section>`
 }

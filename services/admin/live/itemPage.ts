@@ -31,10 +31,10 @@ export function itemPage(area: FastifyInstance, { db, live }: AdminDeps): void {
     if (sold === undefined) throw notFound()
     const days = [dayId, ...(read.day.before === null ? [] : [read.day.before.dayId])]
     const [hours = [], before = []] = await inSnapshot(db, async snapshot => {
-      const of = { eventId: event.eventId, areaId, menuItemId }
+      const itemRef = { eventId: event.eventId, areaId, menuItemId }
       const hourOf = hourIn(event.timeZone)
       const found: ItemHour[][] = []
-      for (const dayId of days) found.push(await readItemHours(snapshot, { ...of, dayId }, hourOf))
+      for (const dayId of days) found.push(await readItemHours(snapshot, { ...itemRef, dayId }, hourOf))
       return found
     })
     const around = {

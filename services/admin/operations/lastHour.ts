@@ -66,9 +66,9 @@ export function minutesOf(samples: readonly Sample[], nowMs: number): Minutes[] 
   return Array.from({ length: hourMs / columnMs }, (_, index) => {
     const endsMs = nowMs - hourMs + (index + 1) * columnMs
     const mine = steps.filter(({ now }) => now.atMs > endsMs - columnMs && now.atMs <= endsMs)
-    const grown = (of: 'read' | 'deadLetters') => {
+    const grown = (counter: 'read' | 'deadLetters') => {
       const known = mine.flatMap(({ now, before }) => {
-        const [to, from] = [now[of], before[of]]
+        const [to, from] = [now[counter], before[counter]]
         // A topic that was made again, or a rebuild, begins at 0.
         return to === null || from === null
           ? []
@@ -105,21 +105,21 @@ ${curve('New dead letters', 'deadLetters', minutes, format, `${format.whole(all)
 
 function curve(
   name: string,
-  of: keyof Minutes,
+  figure: keyof Minutes,
   minutes: Minutes[],
   { whole }: Format,
   sentence?: string,
 ): Html {
-  const known = minutes.flatMap(column => column[of] ?? [])
+  const known = minutes.flatMap(column => column[figure] ?? [])
   const most = Math.max(0, ...known)
   const text = (count: number | null | undefined) => (count == null ? 'unknown' : whole(count))
-  const said = sentence ?? `${text(minutes.at(-1)?.[of])} now, ${whole(most)} at most`
+  const said = sentence ?? `${text(minutes.at(-1)?.[figure])} now, ${whole(most)} at most`
   const columns = minutes.map((column, index) => {
-    const count = column[of]
+    const count = column[figure]
     const ago = ((minutes.length - index) * columnMs) / 60_000
     return {
       title: `${ago} to ${ago - columnMs / 60_000} min ago: ${text(count)}`,
-      parts: count === null ? [] : [{ count, kind: of === 'deadLetters' ? 'refused' : 'answered' }],
+      parts: count === null ? [] : [{ count, kind: figure === 'deadLetters' ? 'refused' : 'answered' }],
     }
   })
   return html`<div><h3>${name}</h3>${bars(columns, { label: `${name}: ${said}`, most })}

@@ -102,7 +102,7 @@ export async function readDeadLettersPage(
   const { entries } = newest
   const ofReasons = Map.groupBy(entries, ({ reason }) => reason)
   return {
-    byReason: new Map([...ofReasons].map(([reason, of]) => [reason, of.length])),
+    byReason: new Map([...ofReasons].map(([reason, letters]) => [reason, letters.length])),
     shown: entries.slice(0, shownCount),
     isNewest: before === undefined,
     isWhole: newest.until === undefined,

@@ -7,7 +7,7 @@ import { parseOr400, rowNumber } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
 import type { Showing, Streams } from '../live/stream.ts'
-import { giveScreenCookie, readCookie } from '../signIn/cookies.ts'
+import { readCookie, setScreenCookie } from '../signIn/cookies.ts'
 import { type Html, html } from '../views/html.ts'
 import { compositions } from './compositions.ts'
 import { findScreen, type ScreenLink } from './store.ts'
@@ -63,7 +63,7 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
     if (token === undefined || screen === undefined) throw ended()
     const { screenId, endsAt } = screen
     const maxAge = Math.ceil((endsAt - Date.now()) / 1_000)
-    giveScreenCookie(request, reply, { screenId, token, maxAge })
+    setScreenCookie(request, reply, { screenId, token, maxAge })
     return reply.redirect(`/screen/${screenId}`, 303)
   }
 

@@ -2,7 +2,7 @@ import { type Action, noteOf } from '@tally/access'
 import type { Tx } from '@tally/platform'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { clearCookies, giveCookie, sessionToken } from './cookies.ts'
+import { clearCookies, sessionToken, setCookie } from './cookies.ts'
 import { giveDevice } from './devices.ts'
 import { beginSession, endSession, type OidcProof } from './sessions.ts'
 
@@ -36,6 +36,6 @@ export async function startSession(
   recall.forget(administratorId, last)
   if (action !== 'password-changed') metrics.signIns.inc({ outcome: 'signed-in' })
   clearCookies(request, reply)
-  giveCookie(request, reply, 'session', token)
+  setCookie(request, reply, 'session', token)
   await giveDevice(db, request, reply, administratorId)
 }

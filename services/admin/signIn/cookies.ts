@@ -29,8 +29,8 @@ export const readCookie = (request: FastifyRequest, cookie: Cookie): string | un
 /** The session's token that the browser sent. */
 export const sessionToken = (request: FastifyRequest): string | undefined => readCookie(request, 'session')
 
-/** Gives the browser a cookie, for `maxAge` seconds or until it is closed. */
-export function giveCookie(
+/** Sets a cookie, for `maxAge` seconds or until it is closed. */
+export function setCookie(
   request: FastifyRequest,
   reply: FastifyReply,
   cookie: Cookie,
@@ -53,8 +53,8 @@ export function clearCookies(request: FastifyRequest, reply: FastifyReply): void
   clearCookie(request, reply, 'csrf')
 }
 
-/** Gives the browser the cookie of a screen link; forgets those of its oldest links beyond the most. */
-export function giveScreenCookie(
+/** Sets the cookie of a screen link; forgets those of its oldest links beyond the most. */
+export function setScreenCookie(
   request: FastifyRequest,
   reply: FastifyReply,
   { screenId, token, maxAge }: { screenId: number; token: string; maxAge: number },
@@ -66,5 +66,5 @@ export function giveScreenCookie(
     .filter(id => Number.isSafeInteger(id) && id !== screenId)
     .toSorted((one, other) => other - one)
   for (const id of others.slice(mostScreens - 1)) clearCookie(request, reply, `screen-${id}`)
-  giveCookie(request, reply, `screen-${screenId}`, token, maxAge)
+  setCookie(request, reply, `screen-${screenId}`, token, maxAge)
 }

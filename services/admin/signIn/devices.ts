@@ -2,7 +2,7 @@ import { newToken, sha256 } from '@tally/access'
 import type { Postgres } from '@tally/platform'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { giveCookie, readCookie } from './cookies.ts'
+import { readCookie, setCookie } from './cookies.ts'
 
 /** Browsers remembered per administrator; the one that was not used for longest is forgotten first. */
 const mostDevices = 20
@@ -44,5 +44,5 @@ delete from known_devices where device_sha256 in (
   order by last_used_at desc offset ${mostDevices}
 )`.execute(tx)
   })
-  giveCookie(request, reply, 'device', token, rememberedDays * 86_400)
+  setCookie(request, reply, 'device', token, rememberedDays * 86_400)
 }

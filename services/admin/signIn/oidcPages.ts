@@ -6,7 +6,7 @@ import { PageProblem } from '../http/problem.ts'
 import { afterSignIn } from '../secondFactor/checkCode.ts'
 import { takeAttempt } from './attempts.ts'
 import { startSession } from './begin.ts'
-import { clearCookie, giveCookie, readCookie, sessionToken } from './cookies.ts'
+import { clearCookie, readCookie, sessionToken, setCookie } from './cookies.ts'
 import { ownPath } from './formAgain.ts'
 import { callbackPath, type Oidc, type OidcLack, type OidcPending } from './oidc.ts'
 import { expired } from './proveFactor.ts'
@@ -63,7 +63,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
       })
     const text = `${pending.state}.${Buffer.from(JSON.stringify(pending)).toString('base64url')}`
     await issueToken(db, { purpose: 'oidc', token: text })
-    giveCookie(request, reply, 'oidc', text, 600)
+    setCookie(request, reply, 'oidc', text, 600)
     return reply.redirect(url, 303)
   })
 

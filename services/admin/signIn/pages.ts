@@ -18,7 +18,7 @@ import { tooManyAttempts } from '../http/problem.ts'
 import { factorsOf } from '../secondFactor/store.ts'
 import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempts.ts'
 import { startSession } from './begin.ts'
-import { clearCookies, giveCookie, sessionToken } from './cookies.ts'
+import { clearCookies, sessionToken, setCookie } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './formAgain.ts'
 import { knownAsker, strangerAt } from './passwordQueue.ts'
@@ -88,7 +88,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
         await throwIfReplaced(tx, checked)
         await issueToken(tx, { purpose: 'code', token, administratorId })
       })
-      giveCookie(request, reply, 'code', token)
+      setCookie(request, reply, 'code', token)
       return reply.redirect(`/sign-in/code?next=${encodeURIComponent(next)}`, 303)
     }
     await forgetAttempts(db, attempt)

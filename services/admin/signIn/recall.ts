@@ -17,8 +17,8 @@ export function createRecall(nowMs: () => number = Date.now) {
   const kept = new Map<string, { session: Session; readAtMs: number }>()
   /** How often something was forgotten: what was read before that is not kept after it. */
   let forgotten = 0
-  const forgetIf = (isOver: (of: { session: Session; readAtMs: number }) => boolean) => {
-    for (const [key, of] of kept) if (isOver(of)) kept.delete(key)
+  const forgetIf = (isOver: (kept: { session: Session; readAtMs: number }) => boolean) => {
+    for (const [key, one] of kept) if (isOver(one)) kept.delete(key)
   }
 
   return {
