@@ -1,16 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { addAdministrators } from './commands/administrators/index.ts'
+import { addAdministratorsCreate } from './commands/administrators/create.ts'
+import { addAdministratorsList } from './commands/administrators/list.ts'
+import { addAdministratorsRemove } from './commands/administrators/remove.ts'
+import { addAdministratorsReset } from './commands/administrators/reset.ts'
 import { addContract } from './commands/contract.ts'
-import { addDeadLetters } from './commands/deadLetters/index.ts'
+import { addDeadLettersList } from './commands/deadLetters/list.ts'
+import { addDeadLettersReplay } from './commands/deadLetters/replay.ts'
+import { addDeadLettersShow } from './commands/deadLetters/show.ts'
 import { addDoctor } from './commands/doctor.ts'
-import { addEvents } from './commands/events/index.ts'
+import { addEventsList } from './commands/events/list.ts'
+import { addEventsRemove } from './commands/events/remove.ts'
 import { addFeed } from './commands/feed.ts'
-import { addKeys } from './commands/keys/index.ts'
+import { addKeysCreate } from './commands/keys/create.ts'
+import { addKeysList } from './commands/keys/list.ts'
+import { addKeysRevoke } from './commands/keys/revoke.ts'
 import { addMigrate } from './commands/migrate.ts'
-import { addOffsets } from './commands/offsets/index.ts'
+import { addOffsetsAccept } from './commands/offsets/accept.ts'
+import { addOffsetsList } from './commands/offsets/list.ts'
+import { addOffsetsSkip } from './commands/offsets/skip.ts'
 import { addRebuild } from './commands/rebuild.ts'
-import { addRecords } from './commands/records/index.ts'
+import { addRecordsCheck } from './commands/records/check.ts'
 import { addServices } from './commands/service.ts'
 import { addTopics } from './commands/topics.ts'
 import { addVerify } from './commands/verify.ts'
@@ -42,12 +52,31 @@ export function createProgram(): Command {
     )
     .configureHelp(markRequired)
     .exitOverride()
-  // In the order in which a new installation needs them.
-  const services = [addMigrate, addTopics, addServices, addFeed]
-  const access = [addKeys, addAdministrators]
-  const repairs = [addDoctor, addEvents, addDeadLetters, addOffsets, addVerify, addRebuild]
-  const interfaces = [addContract, addRecords]
-  for (const add of [...services, ...access, ...repairs, ...interfaces]) add(program)
+  addCommands(program)
   addExamples(program)
   return program
+}
+
+/** Adds all commands in the order in which a new installation needs them. */
+function addCommands(program: Command): void {
+  const group = (name: string, description: string, adds: ((group: Command) => void)[]) => {
+    const command = program.command(name).description(description)
+    for (const add of adds) add(command)
+  }
+  for (const add of [addMigrate, addTopics, addServices, addFeed]) add(program)
+  group('keys', 'keys of the API', [addKeysCreate, addKeysList, addKeysRevoke])
+  group('administrators', 'manage who can sign in to the administration area', [
+    addAdministratorsCreate,
+    addAdministratorsList,
+    addAdministratorsReset,
+    addAdministratorsRemove,
+  ])
+  addDoctor(program)
+  group('events', 'list organizations and events; remove old events', [addEventsList, addEventsRemove])
+  const deadLetters = [addDeadLettersList, addDeadLettersShow, addDeadLettersReplay]
+  group('dead-letters', 'list, show and replay rejected records', deadLetters)
+  const offsets = 'show how far each partition is applied; skip records that are gone or cannot be read'
+  group('offsets', offsets, [addOffsetsList, addOffsetsAccept, addOffsetsSkip])
+  for (const add of [addVerify, addRebuild, addContract]) add(program)
+  group('records', 'records that a producer sends', [addRecordsCheck])
 }

@@ -4,7 +4,7 @@ import { print } from '../../output.ts'
 
 type Raw = { organization: string; email: string; platform?: true; link?: true; json?: true }
 
-export function addCreate(administrators: Command): void {
+export function addAdministratorsCreate(administrators: Command): void {
   administrators
     .command('create')
     .description('create an administrator of an organization; reads the password from the terminal or stdin')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
 import { print, remark } from '../../output.ts'
 
-export function addList(administrators: Command): void {
+export function addAdministratorsList(administrators: Command): void {
   administrators
     .command('list')
     .description('list the administrators, and who has a second factor; never a password')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
-export function addRemove(administrators: Command): void {
+export function addAdministratorsRemove(administrators: Command): void {
   administrators
     .command('remove')
     .description('remove an administrator and end their sessions')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
-export function addReset(administrators: Command): void {
+export function addAdministratorsReset(administrators: Command): void {
   administrators
     .command('reset')
     .description('print a link with which an administrator sets a new password, once, within 30 minutes')

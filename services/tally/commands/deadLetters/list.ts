@@ -4,7 +4,7 @@ import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { printMany, remark } from '../../output.ts'
 import { wholeNumber } from '../../values.ts'
 
-export function addList(deadLetters: Command): void {
+export function addDeadLettersList(deadLetters: Command): void {
   deadLetters
     .command('list')
     .description('list the dead letters that were not replayed, the oldest first; never a value')

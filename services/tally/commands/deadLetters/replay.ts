@@ -5,7 +5,7 @@ import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { counted, print, remark } from '../../output.ts'
 import { oneOf } from '../../values.ts'
 
-export function addReplay(deadLetters: Command): void {
+export function addDeadLettersReplay(deadLetters: Command): void {
   deadLetters
     .command('replay')
     .description('send dead letters to their topics again, once, without what was added to them')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openCommand, withKafka } from '../../open.ts'
 import { printMany } from '../../output.ts'
 
-export function addShow(deadLetters: Command): void {
+export function addDeadLettersShow(deadLetters: Command): void {
   deadLetters
     .command('show')
     .description('print all of a dead letter as JSON, with its headers and its value')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
 import { print, printMany, remark } from '../../output.ts'
 
-export function addList(events: Command): void {
+export function addEventsList(events: Command): void {
   events
     .command('list')
     .description('list the organizations with their events: start, last sale, number of orders')

@@ -7,7 +7,7 @@ import { counted, print, remark } from '../../output.ts'
 
 type Raw = { olderThan?: string; yes?: true }
 
-export function addRemove(events: Command): void {
+export function addEventsRemove(events: Command): void {
   events
     .command('remove')
     .description('remove events with their orders, refunds, counters and documents, for good')

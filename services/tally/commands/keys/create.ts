@@ -12,7 +12,7 @@ type Raw = {
   json?: true
 }
 
-export function addCreate(keys: Command): void {
+export function addKeysCreate(keys: Command): void {
   keys
     .command('create')
     .description('create a key and print its token, which is shown only once')

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
 import { printMany, remark } from '../../output.ts'
 
-export function addList(keys: Command): void {
+export function addKeysList(keys: Command): void {
   keys
     .command('list')
     .description('list the keys of an organization, the oldest first; never a token')

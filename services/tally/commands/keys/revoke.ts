@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
-export function addRevoke(keys: Command): void {
+export function addKeysRevoke(keys: Command): void {
   keys
     .command('revoke')
     .description(

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { wholeNumber } from '../../values.ts'
 import { moveOnYes } from './moveOnYes.ts'
 
-export function addAccept(offsets: Command): void {
+export function addOffsetsAccept(offsets: Command): void {
   offsets
     .command('accept')
     .description('continue past deleted records, or with a topic that was created again or truncated')

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 import { print, remark } from '../../output.ts'
 
-export function addList(offsets: Command): void {
+export function addOffsetsList(offsets: Command): void {
   offsets
     .command('list', { isDefault: true })
     .description('list the partitions: next offset, start and end of the log, state')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { wholeNumber } from '../../values.ts'
 import { moveOnYes } from './moveOnYes.ts'
 
-export function addSkip(offsets: Command): void {
+export function addOffsetsSkip(offsets: Command): void {
   offsets
     .command('skip')
     .description('continue at an offset, past records that cannot be decoded')

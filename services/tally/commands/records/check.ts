@@ -11,7 +11,7 @@ import { createPrinter } from './print.ts'
 type Raw = { fromKafka?: true; type?: string; event?: string; partitions?: string; json?: true }
 type Asked = { event: EventId | undefined; asJson: boolean }
 
-export function addCheck(records: Command): void {
+export function addRecordsCheck(records: Command): void {
   records
     .command('check')
     .argument('[FILE]', 'JSON lines {"topic","key","value"}, .gz too; - is stdin')
