@@ -24,6 +24,18 @@ const postgresEveryMs = 1_000
 /** Orders by status come from Postgres only; the other figures do not wait longer for them. */
 const statusTimeoutMs = 500
 
+/** What a reader remembers from one look to the next. */
+type State = {
+  /** What is shown, with the watermark of `answer`. */
+  shown: DayRead | undefined
+  answer: LastAnswer | undefined
+  /** When Postgres may be asked for the figures again, and why it did not answer when it was asked last. */
+  askPostgresAtMs: number
+  postgresError: Error | undefined
+  /** When Postgres is asked for the orders by status again: never, while they are shown. */
+  askStatusesAtMs: number
+}
+
 /**
  * Reads one day repeatedly: a line of Redis's reply while nothing changes, the documents when something does. Like
  * the API (`isBehind` of packages/publication), it asks Postgres if Redis does not have the event, holds documents
@@ -36,25 +48,22 @@ export function createDayReader(
   ref: DayRef,
   composition: Composition = livePage,
 ): DayReader {
-  const shown: { last: DayRead | undefined; said: LastAnswer | undefined } = {
-    last: undefined,
-    said: undefined,
-  }
-  /** When Postgres is asked next, and why it did not answer when it was asked last. */
-  const postgres = {
-    askAtMs: 0,
-    lost: undefined as Error | undefined,
+  const state: State = {
+    shown: undefined,
+    answer: undefined,
+    askPostgresAtMs: 0,
+    postgresError: undefined,
     askStatusesAtMs: Number.POSITIVE_INFINITY,
   }
 
   const askRedis = (): Promise<RedisDay | undefined> =>
-    fromRedis(ref, shown.last).catch(error => {
+    fromRedis(ref, state.shown).catch(error => {
       logger.debug({ err: error }, 'Redis does not answer; the live screen asks Postgres')
       return undefined
     })
 
   const askPostgres = async (isMissing: boolean): Promise<DayRead> => {
-    postgres.askAtMs = performance.now() + postgresEveryMs
+    state.askPostgresAtMs = performance.now() + postgresEveryMs
     const found = await readFromPostgres(db, topics, ref.eventId, [event => wantedNames(event, ref)])
     if (found === undefined) throw new Error('the event of a live screen no longer exists')
     if (isMissing)
@@ -67,46 +76,43 @@ export function createDayReader(
   /** Reads the figures; keeps them if Redis has none and Postgres was asked less than a second ago. */
   const read = async (): Promise<void> => {
     const hot = await askRedis()
-    const isUsable = isDay(hot) && !isBehind(shown.said, hot)
-    if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(shown.said, hot, isFuture))
-    if (shown.last !== undefined && performance.now() < postgres.askAtMs) {
-      if (!isDay(hot) && postgres.lost !== undefined) throw postgres.lost
+    const isUsable = isDay(hot) && !isBehind(state.answer, hot)
+    if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(state.answer, hot, isFuture))
+    if (state.shown !== undefined && performance.now() < state.askPostgresAtMs) {
+      if (!isDay(hot) && state.postgresError !== undefined) throw state.postgresError
       return
     }
-    postgres.lost = undefined
+    state.postgresError = undefined
     try {
       // Postgres is the truth, even if it is behind what was shown.
       const cold = await askPostgres(hot === 'missing')
       show(cold, nextAnswer(undefined, cold, isFuture))
     } catch (error) {
-      if (isUsable) return show(hot, nextAnswer(shown.said, hot, isFuture))
+      if (isUsable) return show(hot, nextAnswer(state.answer, hot, isFuture))
       // What was shown stays true; without an answer the screen reports that the connection is lost.
-      postgres.lost = error as Error
+      state.postgresError = error as Error
       if (!isDay(hot)) throw error
     }
   }
-  const show = (day: DayRead, saying: LastAnswer) => {
-    shown.said = saying
-    shown.last = { ...day, asOfMs: saying.asOfMs }
+  const show = (day: DayRead, answer: LastAnswer) => {
+    state.answer = answer
+    state.shown = { ...day, asOfMs: answer.asOfMs }
   }
 
   return async () => {
-    const before = shown.last
+    const before = state.shown
     await read()
-    if (shown.last === undefined) throw new Error('nothing to show yet')
-    const { asOfMs, event } = shown.last
+    const { shown } = state
+    if (shown === undefined) throw new Error('nothing to show yet')
+    const { asOfMs, event } = shown
     const offsetMs = asOfMs === null ? 0 : offsetIn(event.timeZone)(asOfMs)
     const beat = { asOfMs, offsetMs, nowMs: Date.now() }
-    const isNews = before?.revision !== shown.last.revision
-    if (!composition.hasStatuses)
-      return isNews ? { beat, shown: composition.compose(shown.last, ref) } : { beat }
-    if (!isNews && performance.now() < postgres.askStatusesAtMs) return { beat }
+    const isNews = before?.revision !== shown.revision
+    if (!composition.hasStatuses) return isNews ? { beat, shown: composition.compose(shown, ref) } : { beat }
+    if (!isNews && performance.now() < state.askStatusesAtMs) return { beat }
     const statuses = await timeout(statusTimeoutMs, statusesOf(ref)).catch(() => null)
-    postgres.askStatusesAtMs =
-      statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
-    return isNews || statuses !== null
-      ? { beat, shown: composition.compose(shown.last, ref, statuses) }
-      : { beat }
+    state.askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
+    return isNews || statuses !== null ? { beat, shown: composition.compose(shown, ref, statuses) } : { beat }
   }
 }
 
