@@ -303,9 +303,14 @@ test('changes of a partition that is behind wait two seconds at most', async () 
   await publisher.flush()
   const began = performance.now()
   await sell(publisher, {}, { isBehind: true })
+  const heldMs = performance.now()
+  const flushesMs: number[] = []
   await until('it is published', async () => {
+    flushesMs.push(performance.now())
     await publisher.flush()
     return (await published()).orders === 1
   })
   expect(performance.now() - began).toBeGreaterThanOrEqual(2_000)
+  // The first flush after two seconds has published it.
+  expect(flushesMs.at(-2)).toBeLessThan(heldMs + 2_000)
 })
