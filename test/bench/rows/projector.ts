@@ -16,19 +16,8 @@ export const projector: Row = {
   async run(bench) {
     const { orders, seed, large } = bench.options
     const data = await bench.data('usual', () => evenShape(seed, orders))
-    const usual = await alternate(bench, 'projector', {
-      ...besideInsert(bench, data),
-      parse: () => consumeAll(bench, data, 'parse'),
-      'one by one': () => oneByOne(bench, data),
-    })
-    const line = lineOf(usual, data, 0.75)
-    const against = (name: keyof typeof usual, what: string) =>
-      measured(usual[name], 'rate', what, 'records/s')
-    const lines: Line[] = [
-      line,
-      { row, ours: line.ours, against: against('parse', 'kafkajs, parse') },
-      { row, ours: line.ours, against: against('one by one', 'one message, one transaction') },
-    ]
+    const usual = await alternate(bench, 'projector', besideInsert(bench, data))
+    const lines: Line[] = [lineOf(usual, data, 0.75)]
     if (!large) return { lines }
     // The data of growth, which comes next and forgets it.
     const bigData = await bench.data('big', () => evenShape(seed, orders * 10))
@@ -37,17 +26,15 @@ export const projector: Row = {
   },
 }
 
-const row = 'projector'
-
 const besideInsert = (bench: Bench, data: Preloaded) => ({
   tally: () => projectAll(bench, data),
-  insert: () => consumeAll(bench, data, 'insert'),
+  insert: () => insertAll(bench, data),
 })
 
 function lineOf({ tally, insert }: Record<'tally' | 'insert', Sample[]>, data: Preloaded, atLeast: number) {
   const what = `tally projector, ${data.total.toLocaleString('en')} records`
   return {
-    row,
+    row: 'projector',
     ours: measured(tally, 'rate', what, 'records/s'),
     against: measured(insert, 'rate', 'kafkajs, parse, bulk insert', 'records/s'),
     goal: ratioAtLeast(atLeast),
@@ -62,54 +49,27 @@ export const projectAll = (bench: Bench, data: Preloaded): Promise<Sample> =>
     return { rate: (data.total * 1000) / (answeredAtMs - tally.assignedAtMs) }
   })
 
-async function consumeAll(bench: Bench, data: Preloaded, mode: 'parse' | 'insert'): Promise<Sample> {
+async function insertAll(bench: Bench, data: Preloaded): Promise<Sample> {
   const database = await bench.newDatabase()
-  const ceiling = startCeiling(bench, 'consume', {
-    ...ceilingSettings(bench, data, database.url),
-    MODE: mode,
+  const { organizations, events, orders, refunds } = topicNames(data.topicPrefix)
+  const ceiling = startCeiling(bench, 'bulkInsert', {
+    KAFKA_BROKERS: bench.servers.kafkaBrokers,
+    KAFKA_GROUP_ID: `ceiling-${bench.nextNumber()}`,
+    DATABASE_URL: database.url,
+    TOPICS: [organizations, events, orders, refunds].join(','),
+    ORDERS_TOPIC: orders,
     EXPECTED: String(data.total),
   })
   try {
     await bench.settleServers()
     const assigned = await ceiling.message('assigned')
     const done = await ceiling.message('done')
-    if (mode === 'insert') {
-      const { rows } = await sql<{ count: number }>`select count(*) from orders`.execute(database.db)
-      if (rows[0]?.count !== data.count.orders())
-        throw new Error(`the bulk insert stored ${rows[0]?.count} orders, not ${data.count.orders()}`)
-    }
+    const { rows } = await sql<{ count: number }>`select count(*) from orders`.execute(database.db)
+    if (rows[0]?.count !== data.count.orders())
+      throw new Error(`the bulk insert stored ${rows[0]?.count} orders, not ${data.count.orders()}`)
     return { rate: (data.total * 1000) / (done.ms - assigned.ms) }
   } finally {
     await ceiling.stop()
     await database.drop()
-  }
-}
-
-/** Far too slow to wait for its end: counts the records that it handles during one load. */
-async function oneByOne(bench: Bench, data: Preloaded): Promise<Sample> {
-  const database = await bench.newDatabase()
-  const ceiling = startCeiling(bench, 'eachMessage', {
-    ...ceilingSettings(bench, data, database.url),
-    SECONDS: String(bench.options.seconds),
-  })
-  try {
-    const assigned = await ceiling.message('assigned')
-    const done = await ceiling.message('done')
-    return { rate: (done.records * 1000) / (done.ms - assigned.ms) }
-  } finally {
-    await ceiling.stop()
-    await database.drop()
-  }
-}
-
-function ceilingSettings(bench: Bench, { topicPrefix }: Preloaded, databaseUrl: string) {
-  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
-  return {
-    KAFKA_BROKERS: bench.servers.kafkaBrokers,
-    KAFKA_GROUP_ID: `ceiling-${bench.nextNumber()}`,
-    DATABASE_URL: databaseUrl,
-    TOPICS: [organizations, events, orders, refunds].join(','),
-    ORDERS_TOPIC: orders,
-    REFUNDS_TOPIC: refunds,
   }
 }

@@ -8,7 +8,7 @@ import type { Bench } from './bench.ts'
 /** What a ceiling reports; times are epoch milliseconds. */
 export type CeilingMessage =
   | { at: 'assigned'; ms: number }
-  | { at: 'done'; ms: number; records: number }
+  | { at: 'done'; ms: number }
   | { at: 'listening'; address: string }
 
 export type Ceiling = {
@@ -17,7 +17,7 @@ export type Ceiling = {
   stop: () => Promise<void>
 }
 
-export type CeilingName = 'consume' | 'eachMessage' | 'fastifyRedis'
+type CeilingName = 'bulkInsert' | 'fastifyRedis'
 
 /** Starts a ceiling as a process of its own on the same Node, without the flags of bin/tally, which make it slower. */
 export function startCeiling(bench: Bench, name: CeilingName, settings: Record<string, string>): Ceiling {
