@@ -7,7 +7,7 @@ const document = 'packages/contract/openapi.json'
 
 /** Compares the OpenAPI document with its version before. Returns 0 if nothing breaks, 1 if so, 2 without oasdiff. */
 async function findBreaking(): Promise<number> {
-  const base = (await previousVersion(root)) ?? (await deepened())
+  const base = (await previousVersion()) ?? (await deepened())
   if (base === undefined) {
     console.log(`${document} has no previous version in this clone: nothing to compare`)
     return 0
@@ -28,8 +28,8 @@ async function findBreaking(): Promise<number> {
 }
 
 /** The commit with the document's version before: HEAD if it was changed, else before its last change, if any. */
-export async function previousVersion(checkout: string): Promise<string | undefined> {
-  const git = async (...args: string[]) => (await tryRun('git', args, { cwd: checkout }))?.trim()
+async function previousVersion(): Promise<string | undefined> {
+  const git = async (...args: string[]) => (await tryRun('git', args, { cwd: root }))?.trim()
   const changes = (await git('log', '--format=%H', '-2', '--', document))?.split('\n') ?? []
   const [last, before] = changes.filter(commit => commit !== '')
   const isChanged = (await git('status', '--porcelain', '--', document)) !== ''
@@ -42,7 +42,7 @@ async function deepened(): Promise<string | undefined> {
   if (shallow?.trim() !== 'true') return undefined
   const options = { cwd: root, env: { GIT_TERMINAL_PROMPT: '0' }, signal: AbortSignal.timeout(60_000) }
   await run('git', ['fetch', '--quiet', '--deepen', '100'], options).catch(() => undefined)
-  return previousVersion(root)
+  return previousVersion()
 }
 
 if (import.meta.main) process.exit(await findBreaking())
