@@ -37,7 +37,9 @@ describe.for(documents)('%s', document => {
   })
 
   test('links only to files and titles that exist', () => {
-    const links = [...text.matchAll(/\]\(([^)\s:]+)\)/g)].map(([, link = '']) => link)
+    const links = [...text.matchAll(/\]\(([^)\s:]+)\)|^\[\w+\]: ([^\s:]+)$/gm)].map(
+      ([, link = '', defined = link]) => defined,
+    )
     const broken = links.filter(link => {
       const [path = '', anchor] = link.split('#')
       const target = path === '' ? new URL(document, root) : new URL(path, new URL(document, root))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
-const sources = globSync('{packages,services}/*/**/*.ts', { cwd: root })
+const sources = globSync('{packages,services}/*/**/*.{ts,js}', { cwd: root })
   .filter(path => !/node_modules|\.test\.ts$|\/test\/|^packages\/testkit\//.test(path))
   .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
@@ -89,4 +89,12 @@ test('a Lua script makes no code, and no key, of what it is given', () => {
     for (const [, key] of lua.matchAll(/redis\.p?call\('[A-Z]+',\s*([^,)]+)/g))
       expect(key, path).toMatch(/^KEYS\[[\w *+-]+\]$/)
   }
+})
+
+test('what is shipped runs no text as code and no program, and puts no text into a page unescaped', () => {
+  expect(
+    placesOf(
+      /\beval\(|new Function\(|node:(child_process|vm)\b|(inner|outer)HTML\b|insertAdjacentHTML|document\.write/g,
+    ),
+  ).toEqual([])
 })
