@@ -15,20 +15,14 @@ import {
 
 /** Asks for one batch; the script replies with these lines. */
 function askWith(...lines: string[]) {
-  const asked: unknown[] = []
-  const redis = {
-    async askBatch(...args: unknown[]) {
-      asked.push(args)
-      return lines.join('\n')
-    },
-  } as unknown as QueryRedis
+  const redis = { askBatch: async () => lines.join('\n') } as unknown as QueryRedis
   const failures: unknown[] = []
   const breaker = { noteWrite: (error?: unknown) => void (error !== undefined && failures.push(error)) }
   const ask = createAskBatch(
     { redis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
     { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
   )
-  return { ask, asked, failures }
+  return { ask, failures }
 }
 const organization = (id: string) =>
   new BatchedOrganization(id as OrganizationId, { window: `window ${id}`, organization: id })
@@ -63,24 +57,6 @@ test('each hash gets its line; one that is an error or blank fails alone', async
     { status: 'rejected', reason: new Error('WRONGTYPE a value') },
     { status: 'rejected', reason: new Error('a line of the reply is missing') },
   ])
-})
-
-test('everything is asked for once, whoever asks, and again in the next batch', async () => {
-  const { ask, asked } = askWith('-', '- - -', '- -')
-  const [who, about] = [organization('a'), event('e')]
-  for (const requests of [3, 1]) {
-    const batch = newBatch(requests)
-    for (let request = 0; request < requests; request++) {
-      expect(joinTakers(batch, who).index).toBe(request)
-      void joinEvent(batch, about)
-    }
-    await ask(batch)
-  }
-  const args = (requests: number) => [
-    [4, 'window a', 'a', 'shard', 'event e', 60_000, 6, 'Trial', 2, 'ActiveDayPass', 60, 'Inactive', 3],
-    [1, requests, 2, 'epoch', 'as-of:orders', 1, 'revision e'],
-  ]
-  expect(asked).toEqual([args(3).flat(), args(1).flat()])
 })
 
 test('in a cluster, a client that throws because no node has the slot is one that did not take the request', async () => {
