@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { runScenario } from '@tally/testkit/oracle/scenario'
 import { ask } from '@tally/testkit/processes/http'
-import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { expect, test } from 'vitest'
@@ -82,44 +82,4 @@ test.concurrent('order numbers that begin again each morning: the first order of
   expect(text).toMatch(
     /^tally_projector_rejected_records_total\{topic="[^"]+\.orders",reason="contradiction"\} [1-9]/m,
   )
-})
-
-test.concurrent('each type of record is contradicted under its version, and repeated in any form; a refund keeps its order', async () => {
-  const festival = newFestival()
-  const { eventId } = festival
-  const json = (record: TestRecord, edit: (text: string) => string): TestRecord => ({
-    ...record,
-    key: record.type === 'organizations' ? festival.organizationId : eventId,
-    value: Buffer.from(edit(JSON.stringify(record.value))),
-  })
-  const organization = festival.organization()
-  const event = festival.event()
-  const order = festival.order({ orderId, tableNumber: null })
-  const refund = festival.refund({ orderId, refundId: 'R' })
-  await tally.count([organization, event, order, refund])
-  await tally.count([
-    json(organization, text => text.replace('"version":1', ' "version" : 1.0 ')),
-    json(event, text => text.replace(eventId, eventId.toUpperCase()).replaceAll(',', ', ')),
-    json({ ...event, value: { ...event.value, areas: event.value.areas.toReversed() } }, text => text),
-    json(order, text => text.replace('27.5', '2.750e1').replace(',"tableNumber":null', '')),
-    json({ ...order, value: Object.fromEntries(Object.entries(order.value).toReversed()) }, text => text),
-    json(order, text => text.replace('2026-09-05T19:31:07Z', '2026-09-05T21:31:07.000+02:00')),
-    json(refund, text => text.replace('{', '{"version":1,"unknown":[],')),
-  ])
-  const before = await readDeadLetters(tally)
-  const ofFestival = [eventId, festival.organizationId]
-  const mine = (letters: typeof before) => letters.filter(({ key }) => ofFestival.includes(String(key)))
-  expect(mine(before)).toEqual([])
-  await tally.count([
-    festival.organization({ name: 'Another' }),
-    festival.event({ timeZone: 'Europe/Vatican' }),
-    festival.order({ orderId, tableNumber: '' }),
-    festival.refund({ orderId, refundId: 'R', amount: 12 }),
-    festival.refund({ orderId: 'B', refundId: 'R', version: 3 }),
-  ])
-  const letters = mine(await readDeadLetters(tally))
-  const reasons = letters.map(letter => headerOf(letter, 'tally.reason'))
-  expect(reasons.toSorted()).toEqual(['conflict', ...Array(4).fill('contradiction')])
-  const fields = letters.map(letter => headerOf(letter, '__connect.errors.exception.message').split(':')[0])
-  expect(fields.toSorted()).toEqual(['amount', 'name', 'orderId', 'tableNumber', 'timeZone'])
 })
