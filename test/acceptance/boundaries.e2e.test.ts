@@ -48,6 +48,8 @@ test.concurrent('numbers may be written in any form that JSON has, up to their b
     ['"totalAmount":27.5', '"totalAmount":27.500000'],
     ['"totalAmount":27.5', '"totalAmount":99999999.99'],
     ['"totalAmount":27.5', '"totalAmount":0'],
+    ['"totalAmount":27.5', '"totalAmount":-99999999.99'],
+    ['"quantity":2', '"quantity":-100000'],
     ['"areaId":1', '"areaId":2147483647'],
     ['"areaId":1', '"areaId":1e0'],
     ['"quantity":2', '"quantity":100000'],
@@ -94,26 +96,6 @@ test.concurrent('texts at their bounds are kept and answered as they came', asyn
   await runScenario(tally, festival, [festival.event(), ...orders.map(over => festival.order(over))])
 })
 
-test.concurrent('an event at its bounds is good', async () => {
-  const festival = newFestival()
-  const days = list(1000, index => ({
-    dayId: index + 1,
-    date: '2026-09-05',
-    openedAt: '2026-09-05T10:00:00Z',
-    closedAt: '2026-09-05T12:00:00+02:00',
-  }))
-  const areas = list(200, index => ({ areaId: 2_147_483_647 - index, name: 'x'.repeat(200) }))
-  const menuItems = list(2000, index => ({ menuItemId: index + 1, name: 'x', categoryName: '' }))
-  await tally.count([
-    festival.organization(),
-    festival.event({ days, areas, menuItems, name: ' ' }),
-    festival.order({ dayId: 1000 }),
-  ])
-  const token = await tally.key(festival.organizationId)
-  const { body } = await tally.get(`${festival.path}/analytics/kpis?areaId=2147483647`, { token })
-  expect(body).toMatchObject({ meta: { dayId: 1000 }, data: { totalOrders: 0 } })
-})
-
 test.concurrent('ids in a value come in any case; a refund may be exactly as large as its lines', async () => {
   const festival = newFestival()
   const eventId = festival.eventId.toUpperCase()
@@ -132,6 +114,6 @@ test.concurrent('ids in a value come in any case; a refund may be exactly as lar
 
 test('none of these was a dead letter', async () => {
   const deadLetters = await readDeadLetters(tally)
-  expect(keys.size).toBe(10)
+  expect(keys.size).toBe(8)
   expect(deadLetters.filter(({ key }) => keys.has(String(key).toLowerCase()))).toEqual([])
 })

@@ -113,13 +113,6 @@ test('item counts have one row for every id asked for, and ignore areaId', async
   ])
 })
 
-test.for(['/live/item-counts?menuItemIds=7,99', '/analytics/kpis?areaId=99', '/analytics/kpis?dayId=99'])(
-  '%s is a 404: the id is not of this event',
-  async path => {
-    expect(await scenario.data(path)).toBe(404)
-  },
-)
-
 test('items of equal quantity are ordered by revenue, then by id', async () => {
   const tied = newFestival()
   const line = (menuItemId: number, unitPrice: number) => ({

@@ -1,6 +1,6 @@
 import { runScenario } from '@tally/testkit/oracle/scenario'
 import { useSharedTally } from '@tally/testkit/processes/sharedTally'
-import { bar, burger, newFestival } from '@tally/testkit/records/festival'
+import { burger, newFestival } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
 
 const tally = useSharedTally()
@@ -45,23 +45,4 @@ test.concurrent('a renamed menu item is renamed in the figures, not in the order
   const row = { itemName: 'Panino', categoryName: 'Bread' }
   expect((await data('/analytics/orders/top-items'))[0]).toMatchObject(row)
   expect((await data(`/orders/${orderId}`)).items[0].itemName).toBe('Burger')
-})
-
-test.concurrent('a changed time zone moves the orders that were counted before', async () => {
-  const festival = newFestival()
-  const orders = [
-    festival.order(),
-    festival.order({ areaId: bar }),
-    festival.order({ orderDateTime: '2026-09-05T10:10:00Z' }),
-  ]
-  const zone = (version: number, timeZone: string) => [festival.event({ version, timeZone })]
-  const { data } = await runScenario(
-    tally,
-    festival,
-    [festival.event(), ...orders],
-    zone(2, 'Asia/Kathmandu'),
-    zone(3, 'UTC'),
-  )
-  const hours: { hour: number }[] = await data('/analytics/orders/by-hour')
-  expect(hours.map(({ hour }) => hour)).toEqual([10, 19])
 })

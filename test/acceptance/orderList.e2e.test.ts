@@ -32,16 +32,6 @@ beforeAll(async () => {
   scenario = await runScenario(tally, festival, records)
 })
 
-test('orders of one time are ordered by id, descending, byte by byte', async () => {
-  const same = newFestival()
-  const { data } = await runScenario(tally, same, [
-    same.event(),
-    ...names.map(orderId => same.order({ orderId })),
-  ])
-  const ids = (await data('/orders')).map(({ id }: { id: string }) => id)
-  expect(ids).toEqual(['~', 'ab', 'aa', 'a1', 'a.b', 'a-b', 'a', '_', 'Z', 'B', 'A', '9', '10', '-', '!'])
-})
-
 const filters = [
   {},
   { dayId: friday },
