@@ -1,6 +1,5 @@
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
-import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { type Heard, requestBytes, statusesOf, talk } from './raw.ts'
 import { requestCases } from './requestCases.ts'
@@ -8,7 +7,6 @@ import { requestCases } from './requestCases.ts'
 const tally = useTally()
 const festival = newFestival()
 const path = `${festival.path}/analytics/kpis`
-const seed = Number(process.env.TALLY_SEED ?? Date.now() % 2 ** 31)
 let token: string
 let address: string
 
@@ -51,31 +49,6 @@ test('whatever is sent: no 5xx, no hang, an X-Request-Id on each answer, and the
     await expectGoodAnswer()
   }
   expect(wrong).toEqual([])
-})
-
-const piece = fc.oneof(
-  fc.constantFrom(...'GET|HEAD|POST|OPTIONS|PURGE|QUERY'.split('|')),
-  fc.constantFrom(...' |/|?|&|=|%|:|\r\n|\r\n\r\n|\n|\0|\xff|HTTP/1.1|HTTP/1.0'.split('|')),
-  fc.constantFrom(
-    ...'Host: a|Content-Length: 9|Transfer-Encoding: chunked|Expect: 100-continue|0\r\n\r\n'.split('|'),
-  ),
-  fc.string({ unit: 'binary', maxLength: 20 }),
-)
-
-test('random bytes after a random beginning of a good request: no 5xx, no hang', async () => {
-  const good = requestBytes('GET', path, { headers: [`X-Api-Key: ${token}`] })
-  const cut = fc.integer({ min: 0, max: good.length })
-  const garbage = fc
-    .tuple(cut, fc.array(piece, { maxLength: 12 }))
-    .map(([at, rest]) => good.slice(0, at) + rest.join(''))
-  await fc.assert(
-    fc.asyncProperty(fc.array(garbage, { minLength: 8, maxLength: 8 }), async some => {
-      const heard = await Promise.all(some.map(bytes => talk(address, bytes, { halfClose: true })))
-      expect(heard.flatMap(faultsOf)).toEqual([])
-      await expectGoodAnswer()
-    }),
-    { seed, numRuns: 40 },
-  )
 })
 
 test('requests that come together are answered in their order', async () => {

@@ -101,5 +101,8 @@ export async function deliver(
   clearTimeout(timer)
   const answers = answersIn(text)
   if (answers.some(answer => /^http\/1\.1 5/i.test(answer))) faults.push('a 5xx')
+  const finals = answers.filter(answer => !/^http\/1\.1 1/i.test(answer))
+  if (!isTorn && text.match(/\r\nx-request-id: /gi)?.length !== (finals.length || undefined))
+    faults.push('an answer without X-Request-Id')
   return { answers, faults, isTorn }
 }
