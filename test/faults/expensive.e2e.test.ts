@@ -2,6 +2,7 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival, saturday } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
+import { memoryOf } from '../bench/tally/memoryOf.ts'
 
 /** docs/reliability.md, Records: the most expensive records that docs/records.md allows. */
 const tally = useTally({ partitions: 1 })
@@ -42,7 +43,7 @@ beforeAll(async () => {
   token = await tally.key(festival.organizationId)
 })
 
-test('the largest events, orders and refunds count, and the projector neither ends nor loses its partition', async () => {
+test('the largest events, orders and refunds count, and the projector neither ends, nor loses its partition, nor takes 1 GiB', async () => {
   const count = 100
   const ids = list(count, i => `L-${i}`)
   for (const version of list(10, i => i + 2)) await tally.produce([largeEvent(version)])
@@ -56,4 +57,5 @@ test('the largest events, orders and refunds count, and the projector neither en
   const log = tally.projectors[0]?.log() ?? ''
   expect(log.match(/joined the consumer group/g)).toHaveLength(1)
   expect(log).not.toContain('"level":50')
+  expect(memoryOf(tally.projectors[0]?.pid ?? 0).peak).toBeLessThan(1024)
 }, 300_000)

@@ -1,14 +1,11 @@
-import { openProducer, topicNames } from '@tally/kafka'
+import { openProducer } from '@tally/kafka'
 import type { Random } from '@tally/testkit/random'
 import { newFestival } from '@tally/testkit/records/festival'
 import { memoryOf } from '../../bench/tally/memoryOf.ts'
-import { expensiveRecords } from '../load/expensive.ts'
 import { outgoingOf } from '../load/feeding.ts'
 import { badHeader } from '../load/load.ts'
-import { sendSpaces } from '../load/sendSpaces.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import type { LinkedSystem } from '../system/linkedSystem.ts'
-import { prefix } from '../system/system.ts'
 
 const MiB = 1024 * 1024
 /** The most memory that a process may ever use (docs/reliability.md, Records). */
@@ -33,22 +30,6 @@ const badOrder = (random: Random, eventId: string, value: Buffer) => ({
 
 export const poisonFaults: Fault[] = [
   {
-    name: 'a record of 540 MB of spaces',
-    allows: 'everything',
-    async run(system, random, tools) {
-      const number = random.uuid()
-      tools.feeding.bad.add(number)
-      await sendSpaces({
-        brokers: system.servers.kafkaBrokers,
-        topic: topicNames(prefix).orders,
-        key: random.of(tools.eventIds()),
-        headers: { [badHeader]: number },
-        bytes: 540_000_000,
-      })
-      await expectModesty(system, tools)
-    },
-  },
-  {
     name: 'records of up to 12 MiB',
     allows: 'everything',
     async run(system, random, tools) {
@@ -67,17 +48,6 @@ export const poisonFaults: Fault[] = [
       acknowledge()
       for (const size of [8.1, 9, 12])
         await feeding.send([badOrder(random, eventId, large(size * MiB, festival.order().value))])
-      await expectModesty(system, tools)
-    },
-  },
-  {
-    name: 'the most expensive records',
-    allows: 'everything',
-    async run(system, random, tools) {
-      const { feeding, eventIds } = tools
-      const organizationId = feeding.book.organizationOf(random.of(eventIds()))
-      const festival = newFestival({ organizationId, eventId: random.uuid() })
-      await feeding.send(expensiveRecords(festival, random).map(record => ({ record, isBad: false })))
       await expectModesty(system, tools)
     },
   },
