@@ -4,7 +4,7 @@ import type { TestRecord } from '@tally/testkit/processes/tally'
 import { type Book, openBook } from '../checks/book.ts'
 import { type Journal, openJournal } from '../checks/journal.ts'
 import { prefix, type System } from '../system/system.ts'
-import { badHeader, type Load } from './load.ts'
+import type { Load } from './load.ts'
 
 const tickMs = 50
 
@@ -12,8 +12,6 @@ const tickMs = 50
 export type Feeding = {
   book: Book
   journal: Journal
-  /** Numbers (badHeader) of the bad records that Kafka has. */
-  bad: Set<string>
   /** How many records Kafka has. */
   sent: () => number
   /** Resumes sending. */
@@ -31,7 +29,6 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
   const producer = await openProducer(system.kafka)
   const book = openBook()
   const journal = openJournal()
-  const bad = new Set<string>()
   let sent = 0
   let lastAt = Date.now()
   let running: Promise<void> | undefined
@@ -50,7 +47,6 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
 
   const send: Feeding['send'] = async records => {
     const good = records.filter(({ isBad }) => !isBad).map(({ record }) => record)
-    for (const { record, isBad } of records) if (isBad) bad.add(String(record.headers?.[badHeader]))
     const acknowledge = note(good)
     const outgoing = records.map(({ record }) => outgoingOf(record))
     for (;;) {
@@ -77,7 +73,6 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
   return {
     book,
     journal,
-    bad,
     sent: () => sent,
     resume() {
       wanted = true

@@ -1,6 +1,5 @@
 import { randomFrom } from '@tally/testkit/random'
 import { type Checking, checkAnswers, checkLists } from '../checks/checking.ts'
-import { checkDeadLetters } from '../checks/deadLetters.ts'
 import { untilSent } from '../load/feeding.ts'
 import type { System } from '../system/system.ts'
 import type { Fault } from './fault.ts'
@@ -48,7 +47,6 @@ export async function injectFault<On extends System>(
   run.pollCurrent()
   const compared = await checkAnswers(run, generations.latest())
   await checkLists(run, generations.latest(), fault.listsTimeoutMs ?? listsTimeoutMs)
-  await checkDeadLetters(run)
   await makeWhole(run)
   return {
     fault: fault.name,

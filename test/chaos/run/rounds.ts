@@ -1,5 +1,5 @@
 import { checkAnswers } from '../checks/checking.ts'
-import { checkDeadLetterOffsets } from '../checks/deadLetters.ts'
+import { checkDeadLetters } from '../checks/deadLetters.ts'
 import type { System } from '../system/system.ts'
 import { deckOf } from './deck.ts'
 import { lineOf, type Outcome, type Round } from './outcome.ts'
@@ -21,7 +21,7 @@ export async function runFaults<On extends System>(wanted: RunWanted<On>): Promi
     const rounds = await injectAll(run)
     await run.polling.stop()
     await checkAnswers(run, run.generations.all())
-    const badRecords = await checkDeadLetterOffsets(run)
+    const badRecords = await checkDeadLetters(run)
     const { polling, claims, etags, feeding, wrongs } = run
     const counts = { ...polling.seen(), ...claims.seen(), etags: etags.count(), records: feeding.sent() }
     return { seed: wanted.seed, rounds, wrongs: wrongs.list, badRecords, ...counts }
