@@ -29,36 +29,6 @@ async function kpis() {
 
 const untilAsOf = (afterMs: number) => until('asOf advances', async () => (await kpis()).asOfMs > afterMs)
 
-test('a record behind another producer’s open transaction is not claimed before it is counted', async () => {
-  const producer = inside(tally.kafka).kafka.producer({
-    transactionalId: sagra.eventId,
-    maxInFlightRequests: 1,
-  })
-  await producer.connect()
-  const transaction = await producer.transaction()
-  const { orders } = names()
-  const send = (value: unknown) => ({
-    topic: orders,
-    messages: [{ key: sagra.eventId, value: JSON.stringify(value) }],
-  })
-  await transaction.send(send(sagra.order().value))
-  const before = await kpis()
-  await tally.produce([sagra.order()])
-  const acknowledgedMs = Date.now()
-  // Meanwhile another partition's asOf advances for several ticks.
-  const other = { partition: 1 - partitionOf(Buffer.from(sagra.eventId), 2), field: `as-of:${orders}` }
-  const key = `${tally.settings.REDIS_PREFIX}:shard:{${other.partition}}`
-  await until('the other partition has a later asOf', async () => {
-    expect((await kpis()).asOfMs).toBeLessThan(acknowledgedMs)
-    return Number(await tally.redis.hget(key, other.field)) > acknowledgedMs + 2_000
-  })
-  expect((await kpis()).orders).toBe(before.orders)
-  await transaction.commit()
-  await producer.disconnect()
-  await untilAsOf(acknowledgedMs)
-  expect((await kpis()).orders).toBe(before.orders + 2)
-})
-
 test.each([3_600, -3_600])(
   'a projector whose clock is %i s off takes asOf from the database’s clock',
   async seconds => {
