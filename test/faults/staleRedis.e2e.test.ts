@@ -58,17 +58,3 @@ test('if the projector cannot write to Redis, answers contain what it counts wit
   await tally.settle()
   expect((await kpisOf(address)).total).toBe(known)
 })
-
-test('documents that went back to an older state are not answered with a newer watermark', async () => {
-  const { redis, settings } = tally
-  const key = `${settings.REDIS_PREFIX}:documents:{${sagra.eventId}}`
-  const old = await redis.dumpBuffer(key)
-  await sell()
-  await tally.settle()
-  const revision = await redis.hget(key, 'revision')
-  const shards = [0, 1].map(shard => `${settings.REDIS_PREFIX}:shard:{${shard}}`)
-  for (const shard of shards) await redis.hset(shard, `revision:${sagra.eventId}`, revision ?? '')
-  await redis.restore(key, 0, old as Buffer, 'REPLACE')
-  // One process that remembers its answers, and one that does not.
-  for (const at of [address, await startQuery()]) expect((await kpisOf(at)).total).toBe(known)
-})
