@@ -13,6 +13,8 @@ import { limits, takeAttempt } from './attempts.ts'
 
 const fixture = useFixture()
 
+const next = 'un altro gelato alla fragola'
+type Visitor = ReturnType<typeof visitor>
 const visitor = (address?: string) => newVisitor(fixture.app, address)
 
 test('attempts of a network for an account are limited, even if it does not exist; refused ones do not extend the window', async () => {
@@ -107,12 +109,43 @@ test('while strangers fill the queue of password checks, further ones get a 503,
   expect(shed[0]?.body).toContain('Your password was not checked.')
 })
 
+test.for([
+  {
+    route: '/confirm',
+    status: 401,
+    send: (own: Visitor, given: string) =>
+      own.post('/confirm', { password: given, next: '/' }, { from: '/confirm' }),
+  },
+  {
+    route: '/account/password',
+    status: 400,
+    send: (own: Visitor, current: string) =>
+      own.post('/account/password', { current, password: next }, { from: '/account' }),
+  },
+  {
+    route: 'a reset link',
+    status: 400,
+    send: (_own: Visitor, given: string, link: string) =>
+      visitor().post(link, { password: given }, { from: link }),
+  },
+])('$route takes ten wrong passwords, and then not the right one', async ({ status, send }) => {
+  const { email } = await newOffice(fixture)
+  const link = await resetPath(fixture, email)
+  const own = visitor('203.0.113.66')
+  await own.signIn(email)
+  const statuses = await inTurn(11, async () => (await send(own, 'x', link)).statusCode)
+  expect(statuses).toEqual([...Array(10).fill(status), 429])
+  expect((await send(own, password, link)).statusCode).toBe(429)
+  const { body } = await own.get('/audit')
+  if (status === 401) expect([...body.matchAll(/"What">Sign-in refused/g)]).toHaveLength(10)
+  if (status === 401) expect([...body.matchAll(/"What">Too many sign-in attempts/g)]).toHaveLength(1)
+})
+
 test('attempts that find the queue of password checks full do not count', async () => {
   const { email } = await newOffice(fixture)
   const link = await resetPath(fixture, email)
   const own = visitor('203.0.113.67')
   await own.signIn(email)
-  const next = 'un altro gelato alla fragola'
   const tries = [
     () => visitor('203.0.113.68').signIn(email),
     () => own.post('/confirm', { password, next: '/' }, { from: '/confirm' }),
