@@ -1,5 +1,5 @@
 import { amountColumns, type Counter, counterNames, counters, keyColumns } from '@tally/figures'
-import { databaseOfFile, freshDatabase } from '@tally/testkit/servers/database'
+import { databaseOfFile, freshDatabase, untilLocked } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
@@ -94,14 +94,9 @@ test('a lock that a migration cannot have in time is tried again', async () => {
     await sql`lock table kysely_migration in access exclusive mode`.execute(tx)
     migrating = migrate(db)
     migrating.catch(error => refused.add(String(error)))
-    const waits = async () => {
-      const { rows } = await sql`
-select 1 from pg_locks join pg_database on pg_database.oid = database
-where not granted and datname = current_database()`.execute(tx)
-      return rows.length > 0
-    }
-    await until('it waits for the lock', waits)
-    await until('it has given up once', async () => !(await waits()))
+    await untilLocked(database.db, 1)
+    // It has given up once.
+    await untilLocked(database.db, 0)
   })
   expect(await migrating).toEqual([])
   expect([...refused]).toEqual([])

@@ -1,5 +1,6 @@
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
+import { untilLocked } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { newEvent, newVisitor, useFixture } from '../test/fixture.ts'
@@ -97,17 +98,11 @@ insert into screen_links (token_sha256, organization_id, event_id, name, created
 select sha256(convert_to(${organizationId} || number, 'utf8')), ${organizationId}, ${eventId}, 'x', 'x', now() + interval '1 day'
 from generate_series(2, 99) as number`)
   const form = { ...link30Days, name: 'One more', eventId }
-  const waiting = async () => {
-    const { rows } = await fixture.run(sql<{ count: number }>`
-select count(*)::int as count from pg_locks join pg_database on database = pg_database.oid
-where datname = current_database() and not granted`)
-    return rows[0]?.count
-  }
   const { made } = await fixture.db.transaction().execute(async tx => {
     // No link can be inserted: each has counted them, or waits for one that has.
     await sql`lock table screen_links in share mode`.execute(tx)
     const made = Array.from({ length: 3 }, () => visitor.post('/screens', form, { from: '/screens' }))
-    await expect.poll(waiting, { timeout: 120_000 }).toBe(3)
+    await untilLocked(fixture.db, 3)
     return { made }
   })
   const codes = (await Promise.all(made)).map(({ statusCode }) => statusCode)

@@ -1,7 +1,5 @@
 import { findCredentials, hashPassword, setPassword } from '@tally/access'
-import { noPostgres } from '@tally/testkit/servers/database'
-import { until } from '@tally/testkit/until'
-import { sql } from 'kysely'
+import { noPostgres, untilLocked } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
 import { newOffice, newVisitor, openFixture, password, realCost, useFixture } from '../test/fixture.ts'
 
@@ -88,15 +86,8 @@ test('a password that is replaced after it was checked begins no session', async
   const someone = visitor()
   const { sent } = await fixture.db.transaction().execute(async tx => {
     await setPassword(tx, administratorId, 'another')
-    let isAnswered = false
-    const sent = someone.signIn(email).finally(() => {
-      isAnswered = true
-    })
-    await until('the sign-in waits for the new password', async () => {
-      const { rows } = await fixture.run(sql`
-select from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted`)
-      return isAnswered || rows.length > 0
-    })
+    const sent = someone.signIn(email)
+    await Promise.race([untilLocked(fixture.db, 1), sent])
     return { sent }
   })
   expect([(await sent).statusCode, (await someone.get('/keys')).statusCode]).toEqual([400, 303])
