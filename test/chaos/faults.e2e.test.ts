@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { until } from '@tally/testkit/until'
 import { expect, onTestFailed, test } from 'vitest'
 import { faults } from './faults/index.ts'
+import { combineFaults } from './run/combineFaults.ts'
 import type { Fault } from './run/fault.ts'
 import { runFaults } from './run/rounds.ts'
 import { tableOf } from './run/table.ts'
-import { together } from './run/together.ts'
 import { startLinkedSystem } from './system/linkedSystem.ts'
 
 function kind(name: string): Fault {
@@ -35,20 +35,20 @@ const readersPoll: Fault = {
  */
 const kinds = [
   readersPoll,
-  together(
+  combineFaults(
     kind('projector killed, one of three'),
     kind('query process killed'),
     kind('Redis killed, loses its data'),
     kind('a transaction of another producer stays open, then commits'),
   ),
-  together(kind('Kafka killed'), kind('Postgres killed'), kind('query process ends in good order')),
-  together(
+  combineFaults(kind('Kafka killed'), kind('Postgres killed'), kind('query process ends in good order')),
+  combineFaults(
     kind('Postgres read-only'),
     kind('query process frozen, goes on'),
     kind('Redis FLUSHALL'),
     kind("Kafka's name does not resolve"),
   ),
-  together(
+  combineFaults(
     kind('Postgres goes back to an older state under load'),
     kind('a transaction of another producer stays open, then aborts'),
     kind("Redis's name does not resolve"),

@@ -87,7 +87,7 @@ export async function checkLists(
 }
 
 /** Waits until a process reports on `/readyz` (503) what is wrong; false if none did in time. */
-export async function isLoud(
+export async function reportsOnReadyz(
   { projectors, queries }: System,
   sentence: RegExp,
   timeoutMs: number,

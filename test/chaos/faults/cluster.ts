@@ -1,6 +1,6 @@
 import type { Random } from '@tally/testkit/random'
 import { until } from '@tally/testkit/until'
-import { type Fault, type FaultTools, last } from '../run/fault.ts'
+import { type Fault, type FaultTools, sleepBetween } from '../run/fault.ts'
 import { appliedOffsets, missingIn } from '../system/appliedOffsets.ts'
 import type { ClusterSystem } from '../system/clusterSystem.ts'
 
@@ -13,7 +13,7 @@ const loseBroker =
   async ({ cluster }, random) => {
     const node = random.of(cluster.brokers.nodes)
     await node.kill(signal)
-    await last(random, 1_000, 12_000)
+    await sleepBetween(random, 1_000, 12_000)
     if (random.chance(0.5)) await (signal === 'SIGSTOP' ? node.kill('SIGCONT') : node.start())
   }
 
@@ -21,7 +21,7 @@ const loseBroker =
 const loseMaster: Loss = async ({ cluster: { redis } }, random) => {
   const master = random.of(await redis.masters())
   await redis.stopReplication(master)
-  await last(random, 200, 3_000)
+  await sleepBetween(random, 200, 3_000)
   await redis.failOver(master)
   if (random.chance(0.5)) await redis.repair()
 }
@@ -29,7 +29,7 @@ const loseMaster: Loss = async ({ cluster: { redis } }, random) => {
 /** Kills the primary and promotes the standby, as a platform does, and points PgBouncer to it. */
 async function failOver({ cluster: { postgres, pooler } }: ClusterSystem, random: Random): Promise<void> {
   await postgres.primary.kill('SIGKILL')
-  await last(random, 100, 3_000)
+  await sleepBetween(random, 100, 3_000)
   await postgres.promote()
   pooler.pointTo(postgres.primary.url)
   if (random.chance(0.5)) await postgres.repair()
@@ -42,14 +42,14 @@ const losePrimary: Loss = async (system, random) => {
   const isAhead = async () =>
     missingIn(await appliedOffsets(postgres.standby), await appliedOffsets(postgres.primary)) > 0
   await until('the primary has commits that the standby lacks', isAhead)
-  await last(random, 0, 1_000)
+  await sleepBetween(random, 0, 1_000)
   await failOver(system, random)
 }
 
 /** The standby has each commit that anybody has seen. */
 const loseSynchronousPrimary: Loss = async (system, random, { wrongs }) => {
   const { postgres } = system.cluster
-  await last(random, 0, 1_000)
+  await sleepBetween(random, 0, 1_000)
   const before = await appliedOffsets(postgres.primary)
   await failOver(system, random)
   const lost = missingIn(await appliedOffsets(postgres.primary), before)
@@ -63,7 +63,7 @@ async function prepareSynchronous(system: ClusterSystem): Promise<void> {
   await system.cluster.postgres.setSynchronous(true)
 }
 
-const together =
+const concurrently =
   (...losses: Loss[]): Loss =>
   async (...given) =>
     void (await Promise.all(losses.map(lose => lose(...given))))
@@ -102,12 +102,12 @@ export const clusterFaults: Fault<ClusterSystem>[] = [
     allows: 'nothing',
     mayGoBack: true,
     prepare,
-    run: together(loseBroker('SIGKILL'), loseMaster, losePrimary),
+    run: concurrently(loseBroker('SIGKILL'), loseMaster, losePrimary),
   },
   {
     name: 'broker, Redis master and primary at once, synchronous standby',
     allows: 'nothing',
     prepare: prepareSynchronous,
-    run: together(loseBroker('SIGSTOP'), loseMaster, loseSynchronousPrimary),
+    run: concurrently(loseBroker('SIGSTOP'), loseMaster, loseSynchronousPrimary),
   },
 ]

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type Fault, last } from '../run/fault.ts'
+import { type Fault, sleepBetween } from '../run/fault.ts'
 import type { Service } from '../system/service.ts'
 import type { System } from '../system/system.ts'
 
@@ -37,7 +37,7 @@ export const frozenFaults: Fault[] = [
         const transactions = await freezeInTransaction(system, projector)
         const left = async () => (await idleTransactions(system)).filter(pid => transactions.includes(pid))
         while ((await left()).length > 0) await sleep(200)
-        await last(random, 0, 2_000)
+        await sleepBetween(random, 0, 2_000)
       } finally {
         projector.resume()
       }
@@ -49,7 +49,7 @@ export const frozenFaults: Fault[] = [
     async run(system, random) {
       const query = random.of(system.queries)
       query.freeze()
-      await last(random, 2_000, 8_000).finally(query.resume)
+      await sleepBetween(random, 2_000, 8_000).finally(query.resume)
     },
   },
 ]

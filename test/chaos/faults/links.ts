@@ -1,6 +1,6 @@
 import type { PartName } from '#infra/servers/index.ts'
 import type { Allowed } from '../checks/allowed.ts'
-import { type Fault, last } from '../run/fault.ts'
+import { type Fault, sleepBetween } from '../run/fault.ts'
 
 const parts: { part: PartName; name: string; allows: Allowed }[] = [
   { part: 'kafka', name: 'Kafka', allows: 'everything' },
@@ -21,7 +21,7 @@ export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault
       allows,
       async run({ links }, random) {
         await links[part][way]()
-        await last(random, least, most)
+        await sleepBetween(random, least, most)
         await links[part].mend()
       },
     }),
@@ -31,7 +31,7 @@ export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault
     allows: 'everything',
     async run({ links }, random) {
       await links[part].slow(random.whole(10, 80))
-      await last(random, 1_000, 4_000)
+      await sleepBetween(random, 1_000, 4_000)
       await links[part].mend()
     },
   },
@@ -43,7 +43,7 @@ export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault
       names.off(part)
       await links[part].cut()
       await links[part].mend()
-      await last(random, 1_000, 3_000).finally(() => names.on(part))
+      await sleepBetween(random, 1_000, 3_000).finally(() => names.on(part))
     },
   },
 ])

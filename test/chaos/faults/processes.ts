@@ -1,5 +1,5 @@
 import type { Random } from '@tally/testkit/random'
-import { type Fault, last } from '../run/fault.ts'
+import { type Fault, sleepBetween } from '../run/fault.ts'
 import type { Service } from '../system/service.ts'
 import type { System } from '../system/system.ts'
 
@@ -8,7 +8,7 @@ const zombieMs = [11_000, 14_000] as const
 
 async function killOne(system: System, random: Random): Promise<void> {
   await random.of(system.projectors).end('SIGKILL')
-  await last(random, 0, 2_000)
+  await sleepBetween(random, 0, 2_000)
   await system.startProjector()
 }
 
@@ -32,7 +32,7 @@ export const processFaults: Fault[] = [
     async run(system, random) {
       const zombie = random.of(system.projectors)
       zombie.freeze()
-      await last(random, ...zombieMs).finally(() => zombie.resume())
+      await sleepBetween(random, ...zombieMs).finally(() => zombie.resume())
     },
   },
   {
@@ -40,9 +40,9 @@ export const processFaults: Fault[] = [
     allows: 'everything',
     async run(system, random) {
       await system.scaleTo(2)
-      await last(random, 0, 1_000)
+      await sleepBetween(random, 0, 1_000)
       await system.scaleTo(5)
-      await last(random, 500, 2_000)
+      await sleepBetween(random, 500, 2_000)
       const leaving = random.shuffled<Service>(system.projectors).slice(0, random.whole(2, 4))
       await Promise.all(leaving.map(projector => projector.end('SIGTERM')))
     },
@@ -59,7 +59,7 @@ export const processFaults: Fault[] = [
     allows: 'everything',
     async run(system, random) {
       await random.of(system.queries).end('SIGKILL')
-      await last(random, 0, 1_000)
+      await sleepBetween(random, 0, 1_000)
       await system.startQuery()
     },
   },

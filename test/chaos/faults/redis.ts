@@ -2,8 +2,8 @@ import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '@tally/testkit/random'
 import { Redis } from 'ioredis'
-import { isLoud } from '../checks/checking.ts'
-import { type Fault, last } from '../run/fault.ts'
+import { reportsOnReadyz } from '../checks/checking.ts'
+import { type Fault, sleepBetween } from '../run/fault.ts'
 import type { LinkedSystem } from '../system/linkedSystem.ts'
 
 /** The file in its data folder to which Redis appends all writes. */
@@ -31,7 +31,7 @@ export const redisFaults: Fault[] = [
       keepSnapshot(system, random)
       const redis = system.servers.part('redis')
       await redis.kill('SIGKILL')
-      await last(random, 200, 3_000)
+      await sleepBetween(random, 200, 3_000)
       await redis.start()
     },
   },
@@ -42,7 +42,7 @@ export const redisFaults: Fault[] = [
       const redis = system.servers.part('redis')
       await redis.kill('SIGKILL')
       rmSync(folderOf(system), { recursive: true, force: true })
-      await last(random, 200, 3_000)
+      await sleepBetween(random, 200, 3_000)
       await redis.start()
     },
   },
@@ -51,7 +51,7 @@ export const redisFaults: Fault[] = [
     allows: 'everything',
     async run(system, random) {
       keepSnapshot(system, random)
-      await last(random, 1_000, 4_000)
+      await sleepBetween(random, 1_000, 4_000)
       const redis = system.servers.part('redis')
       await redis.kill('SIGKILL')
       rmSync(folderOf(system), { recursive: true, force: true })
@@ -83,9 +83,9 @@ export const redisFaults: Fault[] = [
             'answers come from Postgres within 5 s of a full Redis',
             `not after ${freshTimeoutMs} ms`,
           )
-        if (!(await isLoud(system, /redis/i, loudTimeoutMs)))
+        if (!(await reportsOnReadyz(system, /redis/i, loudTimeoutMs)))
           wrongs.add('a full Redis is loud', 'no /readyz says 503')
-        await last(random, 0, 2_000)
+        await sleepBetween(random, 0, 2_000)
       } finally {
         await redis.config('SET', 'maxmemory', '0').finally(() => redis.disconnect())
       }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PartName } from '#infra/servers/index.ts'
-import { type Fault, last } from '../run/fault.ts'
+import { type Fault, sleepBetween } from '../run/fault.ts'
 import type { System } from '../system/system.ts'
 
 /** Kills a server and starts it again after at least 0.5 s. */
@@ -14,7 +14,7 @@ function killed(
     allows,
     async run({ servers }, random) {
       await servers.part(part).kill('SIGKILL')
-      await last(random, 500, longestMs)
+      await sleepBetween(random, 500, longestMs)
       await servers.part(part).start()
     },
   }
@@ -35,7 +35,7 @@ export const serverFaults: Fault[] = [
     async run({ servers }, random) {
       const parts = [servers.part('postgres'), servers.part('redis')]
       await Promise.all(parts.map(part => part.kill('SIGKILL')))
-      await last(random, 500, 3_000)
+      await sleepBetween(random, 500, 3_000)
       await Promise.all(parts.map(part => part.start()))
     },
   },
@@ -44,7 +44,7 @@ export const serverFaults: Fault[] = [
     allows: 'everything',
     async run(system, random) {
       await setReadOnly(system, 'on')
-      await last(random, 1_000, 4_000).finally(() => setReadOnly(system, 'off'))
+      await sleepBetween(random, 1_000, 4_000).finally(() => setReadOnly(system, 'off'))
     },
   },
   {
@@ -55,7 +55,7 @@ export const serverFaults: Fault[] = [
     async run({ disk, servers, deaths }, random) {
       const before = deaths.length
       disk?.fill()
-      await last(random, 2_000, 5_000).finally(() => disk?.free())
+      await sleepBetween(random, 2_000, 5_000).finally(() => disk?.free())
       // Does nothing if it is running.
       await servers.part('postgres').start()
       for (const death of deaths.splice(before).filter(text => !text.startsWith('postgres ended by itself')))

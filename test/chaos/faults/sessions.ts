@@ -3,7 +3,7 @@ import type { Random } from '@tally/testkit/random'
 import { newFestival } from '@tally/testkit/records/festival'
 import { sql } from 'kysely'
 import { outgoingOf } from '../load/feeding.ts'
-import { type Fault, type FaultTools, last } from '../run/fault.ts'
+import { type Fault, type FaultTools, sleepBetween } from '../run/fault.ts'
 import { partitions, prefix, type System, shardOf } from '../system/system.ts'
 
 const goOnTimeoutMs = 5_000
@@ -53,7 +53,7 @@ async function transact(
     const transaction = await producer.transaction()
     for (const { topic, key, value } of records.map(outgoingOf))
       await transaction.send({ topic, messages: [{ key, value }] })
-    await last(random, 1_500, 4_000)
+    await sleepBetween(random, 1_500, 4_000)
     if (end === 'abort') return await transaction.abort()
     const acknowledge = feeding.note(records)
     await transaction.commit()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runTally } from '@tally/testkit/processes/process'
 import { newFestival } from '@tally/testkit/records/festival'
-import { isLoud } from '../checks/checking.ts'
+import { reportsOnReadyz } from '../checks/checking.ts'
 import { type DamagedBatch, writeDamagedBatch } from '../load/damagedBatch.ts'
 import { outgoingOf } from '../load/feeding.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
@@ -14,7 +14,7 @@ const saidTimeoutMs = 30_000
 const goOnTimeoutMs = 15_000
 
 /** Waits until `tally offsets` reports that a partition is stalled, and why. */
-async function isSaid({ env }: LinkedSystem, { topic, partition }: DamagedBatch): Promise<boolean> {
+async function untilOffsetsShow({ env }: LinkedSystem, { topic, partition }: DamagedBatch): Promise<boolean> {
   for (const until = Date.now() + saidTimeoutMs; Date.now() < until; await sleep(200)) {
     const { stdout } = await runTally(['offsets', '--json'], env)
     const rows = stdout.split('\n').filter(line => line.startsWith('{'))
@@ -40,9 +40,10 @@ async function meetDamage(system: LinkedSystem, tools: FaultTools, eventId: stri
     const others = eventIds().filter(id => shardOf(id) !== partition)
     if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: goOnTimeoutMs, eventIds: others })))
       wrongs.add('other partitions go on despite a batch that cannot be decoded', where)
-    if (!(await isLoud(system, /tally offsets skip/, saidTimeoutMs)))
+    if (!(await reportsOnReadyz(system, /tally offsets skip/, saidTimeoutMs)))
       wrongs.add('what cannot be decoded is loud', `${where}: no /readyz names the command`)
-    if (!(await isSaid(system, damaged))) wrongs.add('tally offsets names what cannot be decoded', where)
+    if (!(await untilOffsetsShow(system, damaged)))
+      wrongs.add('tally offsets names what cannot be decoded', where)
     const skip = ['offsets', 'skip', topic, String(partition), '--to', String(offset + 1), '--yes']
     const { code, stderr } = await runTally(skip, system.env)
     if (code !== 0) wrongs.add('tally offsets skip continues past it', `${where}: ${code} ${stderr}`)

@@ -9,7 +9,7 @@ export const badHeader = 'chaos-bad'
 
 /** Orders of one simulated evening: half a minute at the usual rate, then the next day is opened. */
 const ordersAnEvening = 3_000
-/** So far a record may fall behind: refunds before their orders, new versions before old ones, orders before events. */
+/** Maximum reordering, in records: refunds before their orders, new versions before old ones, orders before events. */
 const disorder = 150
 
 /** A seeded stream of records; each generation has events of its own, so that counting again stays quick. */

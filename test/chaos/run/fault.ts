@@ -32,7 +32,7 @@ export type Fault<On extends System = LinkedSystem> = Pick<Rule, 'mayGoBack'> & 
   listsTimeoutMs?: number
 }
 
-/** Lets the damage last for a while. */
-export async function last(random: Random, leastMs: number, mostMs: number): Promise<void> {
+/** Lets the damage last for a random time. */
+export async function sleepBetween(random: Random, leastMs: number, mostMs: number): Promise<void> {
   await sleep(random.whole(leastMs, mostMs))
 }

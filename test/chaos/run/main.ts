@@ -8,7 +8,7 @@ import { faults } from '../faults/index.ts'
 import { startClusterSystem } from '../system/clusterSystem.ts'
 import { startLinkedSystem } from '../system/linkedSystem.ts'
 import type { System, SystemWanted } from '../system/system.ts'
-import { type Outcome, together } from './outcome.ts'
+import { type Outcome, sumOutcomes } from './outcome.ts'
 import { runFaults } from './rounds.ts'
 import type { RunWanted } from './run.ts'
 import { tableOf } from './table.ts'
@@ -71,15 +71,15 @@ async function main(args: string[]): Promise<number> {
   log(`seed ${seed} (again with --seed ${seed})`)
 
   const { signal, exitCode } = listenForInterruption()
-  const run = join(folder, `run-${process.pid}`)
+  const runFolder = join(folder, `run-${process.pid}`)
   try {
     const numbers = { count: Number(values.faults ?? 200), rate: Number(values.rate ?? 400) }
-    const wanted = { seed, ...numbers, run, pieces: Number(values.pieces ?? 1), log, signal }
-    const outcome = together(seed, await runWanted(values, wanted))
+    const wanted = { seed, ...numbers, runFolder, pieces: Number(values.pieces ?? 1), log, signal }
+    const outcome = sumOutcomes(seed, await runWanted(values, wanted))
     writeFileSync(join(folder, `seed-${seed}.json`), `${JSON.stringify(outcome, undefined, 2)}\n`)
     process.stdout.write(`${tableOf(outcome)}\n`)
     if (outcome.wrongs.length > 0) return 1
-    rmSync(run, { recursive: true, force: true })
+    rmSync(runFolder, { recursive: true, force: true })
     return 0
   } catch (error) {
     log(signal.aborted ? 'interrupted' : `stopped: ${error instanceof Error ? error.stack : error}`)
@@ -94,7 +94,7 @@ function kindsOf<Kind extends { name: string }>({ only = '' }: Values, all: Kind
   return all.filter(({ name }) => texts.some(text => name.toLowerCase().includes(text)))
 }
 
-type Pieces = { run: string; pieces: number }
+type Pieces = { runFolder: string; pieces: number }
 
 function runWanted(
   values: Values,
@@ -110,7 +110,7 @@ function runWanted(
 
 /** Runs the pieces side by side; if one fails, all end. */
 async function runPieces<On extends System>({
-  run,
+  runFolder,
   pieces: of,
   ...wanted
 }: Omit<RunWanted<On>, 'folder'> & Pieces): Promise<Outcome[]> {
@@ -118,7 +118,7 @@ async function runPieces<On extends System>({
   const signal = AbortSignal.any([failure.signal, ...(wanted.signal ? [wanted.signal] : [])])
   const runs = Array.from({ length: of }, async (_, index) => {
     const piece = { number: index + 1, of }
-    const own = of === 1 ? run : join(run, `piece-${piece.number}`)
+    const own = of === 1 ? runFolder : join(runFolder, `piece-${piece.number}`)
     mkdirSync(own, { recursive: true })
     const log = of === 1 ? wanted.log : (line: string) => wanted.log(`[${piece.number}] ${line}`)
     return runFaults({ ...wanted, piece, folder: own, log, signal }).catch(error => {

@@ -28,8 +28,8 @@ const counts = {
 
 export type Outcome = typeof counts & { seed: number; rounds: Round[]; wrongs: Wrong[] }
 
-/** The outcome of several pieces of one run. */
-export function together(seed: number, pieces: Outcome[]): Outcome {
+/** The outcome of several pieces of one run, as one. */
+export function sumOutcomes(seed: number, pieces: Outcome[]): Outcome {
   const sums = Object.fromEntries(
     Object.keys(counts).map(name => [
       name,

@@ -15,7 +15,7 @@ export type Break = {
 }
 
 /** The address of a server whose answers are changed on their way; the changed text must be as long. */
-export async function changed(
+export async function relayWithChange(
   url: string,
   { from, to, undo }: { from: RegExp; to: string; undo: Undo },
 ): Promise<string> {

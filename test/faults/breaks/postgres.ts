@@ -1,7 +1,7 @@
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { startPgbouncer } from '../../cluster/pgbouncer.ts'
-import { type Break, changed } from './break.ts'
+import { type Break, relayWithChange } from './break.ts'
 import { type Installation, setPostgres } from './installation.ts'
 
 const urlOf = ({ tally }: Installation): string => tally.settings.DATABASE_URL ?? ''
@@ -59,7 +59,7 @@ export const postgresBreaks: Break[] = [
     line: 'fail postgres version',
     what: 'an old Postgres',
     make: async (of, undo) => ({
-      DATABASE_URL: await changed(urlOf(of), { from: /\b18(\d{4})\b/g, to: '14$1', undo }),
+      DATABASE_URL: await relayWithChange(urlOf(of), { from: /\b18(\d{4})\b/g, to: '14$1', undo }),
     }),
   },
   {

@@ -4,7 +4,7 @@ import { until } from '@tally/testkit/until'
 import { Redis } from 'ioredis'
 import { freePort } from '#infra/servers/ports.ts'
 import { makeCertificate } from '../support/certificate.ts'
-import { type Break, changed, type Undo } from './break.ts'
+import { type Break, relayWithChange, type Undo } from './break.ts'
 import type { Installation } from './installation.ts'
 
 /** The address of a Redis with these lines of configuration, which answers. */
@@ -129,7 +129,7 @@ export const redisBreaks: Break[] = [
     line: 'fail redis version',
     what: 'an old Redis',
     make: async (of, undo) => ({
-      REDIS_URL: await changed(await redisWith(of, undo), {
+      REDIS_URL: await relayWithChange(await redisWith(of, undo), {
         from: /redis_version:\d/,
         to: 'redis_version:6',
         undo,

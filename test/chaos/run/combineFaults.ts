@@ -3,7 +3,7 @@ import type { Fault } from './fault.ts'
 const weakest = ['everything', 'no-orders', 'nothing'] as const
 
 /** Several faults at the same time, as one: it allows what any of them allows, and has the longest time to recover. */
-export function together(...kinds: Fault[]): Fault {
+export function combineFaults(...kinds: Fault[]): Fault {
   const longest = (pick: (kind: Fault) => number | undefined) =>
     kinds
       .map(pick)
