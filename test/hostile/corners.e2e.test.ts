@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
-import { open, requestBytes, statusesOf, talk } from './raw.ts'
+import { listenTo, open, requestBytes, statusesOf, talk } from './raw.ts'
 
 /** What Node's HTTP leaves without an answer, on every server (packages/platform/http/server.ts, `secure`). */
 const tally = useTally()
@@ -52,15 +52,12 @@ test.each(names)(
       expect([statusesOf(heard), heard.closed]).toEqual([requests.map(() => 200), true])
     }
     const second = open(address)
-    let text = ''
-    second.setEncoding('latin1').on('data', more => {
-      text += more
-    })
+    const heard = listenTo(second)
     second.write(get)
-    await expect.poll(() => statusesOf({ text })).toEqual([200])
+    await expect.poll(() => statusesOf(heard)).toEqual([200])
     second.end(get)
     await once(second, 'close')
-    expect(statusesOf({ text })).toEqual([200, 200])
+    expect(statusesOf(heard)).toEqual([200, 200])
   },
 )
 
@@ -125,18 +122,15 @@ test('a method that is unknown is refused by its path, in however many segments 
     const bytes = requestBytes('BREW', path)
     for (const at of [1, 4, 5, bytes.indexOf('HTTP'), bytes.indexOf('Host')]) {
       const socket = open(address)
-      let text = ''
-      socket.setEncoding('latin1').on('data', more => {
-        text += more
-      })
+      const heard = listenTo(socket)
       socket.write(bytes.slice(0, at))
       // What another connection gets shows that the server has read it.
       await tally.get('/problems/unauthorized')
       socket.write(bytes.slice(at))
       await once(socket, 'end')
       socket.destroy()
-      expect([at, statusesOf({ text })]).toEqual([at, [status]])
-      expect(text).toContain(`"instance":"${path}"`)
+      expect([at, statusesOf(heard)]).toEqual([at, [status]])
+      expect(heard.text).toContain(`"instance":"${path}"`)
     }
   }
 })
@@ -173,18 +167,35 @@ test('the problem of a request with a bad or too large head names its path, in h
       [`GET ${poll}`, ` HTTP/1.1\r\n`, `${line}\r\n\r\n`],
     ]) {
       const socket = open(address)
-      let text = ''
-      socket.setEncoding('latin1').on('data', more => {
-        text += more
-      })
+      const heard = listenTo(socket)
       for (const piece of pieces) {
         socket.write(piece)
         // What another connection gets shows that the server has read it.
         await tally.get('/problems/unauthorized')
       }
-      await expect.poll(() => statusesOf({ text })).toEqual([status])
+      await expect.poll(() => statusesOf(heard)).toEqual([status])
       socket.destroy()
-      expect(text).toContain(`"instance":"${poll}"`)
+      expect(heard.text).toContain(`"instance":"${poll}"`)
     }
   }
+})
+
+// As a client sends targets to a proxy; RFC 9112, 3.2.2 has every server accept them.
+test.each([
+  ['GET', festival.path, 200],
+  ['GET', `${festival.path}/analytics/kpis?areaId=1`, 200],
+  ['GET', `${festival.path}/orders/nobody?x=1`, 404],
+  ['GET', '/x/y?z=1', 404],
+  ['GET', '/api/v1/events//orders', 404],
+  ['GET', '', 404],
+  ['GET', '?x=1', 404],
+  ['POST', festival.path, 405],
+  ['POST', '/nowhere', 404],
+])('%s http://tally%s is answered as without the scheme and the host: %i', async (method, path, status) => {
+  const { address, get } = serverOf('the API')
+  const bytes = get.replace(`GET ${poll}`, `${method} http://tally${path}`)
+  const heard = await talk(address, bytes, { halfClose: true })
+  expect(statusesOf(heard)).toEqual([status])
+  if (status >= 400) expect(heard.text).toContain(`"instance":"${path.split('?')[0] || '/'}"`)
+  expect(/\r\nallow: GET, HEAD\r\n/i.test(heard.text)).toBe(status === 405)
 })

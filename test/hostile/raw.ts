@@ -14,16 +14,13 @@ export function talk(
   const began = performance.now()
   const socket = open(address)
   const { promise, resolve } = Promise.withResolvers<Heard>()
-  let text = ''
+  const heard = listenTo(socket)
   const end = (closed: boolean) => {
     clearTimeout(timer)
     socket.destroy()
-    resolve({ text, closed, tookMs: performance.now() - began })
+    resolve({ ...heard, closed, tookMs: performance.now() - began })
   }
   const timer = setTimeout(() => end(false), timeoutMs)
-  socket.setEncoding('latin1').on('data', (more: string) => {
-    text += more
-  })
   // A server that hangs up while bytes still come resets the connection: that is an end like another.
   socket.on('error', () => {}).on('close', () => end(true))
   for (const part of [bytes].flat())
@@ -35,6 +32,15 @@ export function talk(
 export function open(address: string): Socket {
   const { hostname, port } = new URL(address)
   return connect({ host: hostname, port: Number(port), noDelay: true })
+}
+
+/** What a socket has received so far, as Latin-1. */
+export function listenTo(socket: Socket): Pick<Heard, 'text'> {
+  const heard = { text: '' }
+  socket.setEncoding('latin1').on('data', (more: string) => {
+    heard.text += more
+  })
+  return heard
 }
 
 /** The statuses of all replies in what was heard, in their order. */

@@ -1,7 +1,7 @@
 import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
-import { open, statusesOf } from './raw.ts'
+import { listenTo, open, statusesOf } from './raw.ts'
 
 const tally = useSharedTally()
 
@@ -14,16 +14,13 @@ function crawl(address: string, beginning: string, drip: string): Promise<{ text
   const began = performance.now()
   const { promise, resolve } = Promise.withResolvers<{ text: string; tookMs: number }>()
   const socket = open(address)
-  let text = ''
+  const heard = listenTo(socket)
   const dripping = setInterval(() => socket.write(drip), 1_000)
-  socket.setEncoding('latin1').on('data', (more: string) => {
-    text += more
-  })
   socket
     .on('error', () => {})
     .on('close', () => {
       clearInterval(dripping)
-      resolve({ text, tookMs: performance.now() - began })
+      resolve({ ...heard, tookMs: performance.now() - began })
     })
   socket.write(beginning)
   return promise
