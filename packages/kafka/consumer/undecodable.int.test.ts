@@ -4,6 +4,7 @@ import {
   connectForTest,
   logOf,
   newTopic,
+  onAnswers,
   readForTest,
   sendAll,
   textOf,
@@ -19,23 +20,14 @@ import { readBack, readRecordAt, readTopic } from '../log/readLog.ts'
 
 const damagedText = 'to be damaged on its way'
 
-type Connection = { processData(bytes: Buffer): unknown }
-const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
-
 /** Damages a byte of each record with that text on its way from the broker, in so many answers or until `mend`. */
 function damage(times = Number.POSITIVE_INFINITY): { mend(): void; happened(): boolean } {
-  const { processData } = connectionOf
   let left = times
-  const mend = (): void => void Object.assign(connectionOf, { processData })
-  Object.assign(connectionOf, {
-    processData(this: Connection, bytes: Buffer) {
-      const first = left > 0 ? bytes.indexOf(damagedText) : -1
-      if (first >= 0) left--
-      for (let at = first; at >= 0; at = bytes.indexOf(damagedText, at + 1)) bytes[at] = 0x54
-      return processData.call(this, bytes)
-    },
+  const mend = onAnswers(bytes => {
+    const first = left > 0 ? bytes.indexOf(damagedText) : -1
+    if (first >= 0) left--
+    for (let at = first; at >= 0; at = bytes.indexOf(damagedText, at + 1)) bytes[at] = 0x54
   })
-  onTestFinished(mend)
   return { mend, happened: () => left === 0 }
 }
 

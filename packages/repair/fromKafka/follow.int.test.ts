@@ -1,28 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { createRequire } from 'node:module'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { ensureOffsets } from '@tally/offsets'
 import { freshDatabase } from '@tally/testkit/servers/database'
-import { connectForTest } from '@tally/testkit/servers/kafka'
+import { connectForTest, onAnswers } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
 import { follow } from './follow.ts'
 import { openShadow, openShadowPostgres } from './shadow.ts'
 
-type Connection = { processData(bytes: Buffer): unknown }
-const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
-
 /** Damages records with this text on their way from the broker. */
-function damage(text: string): void {
-  const { processData } = connectionOf
-  onTestFinished(() => void Object.assign(connectionOf, { processData }))
-  Object.assign(connectionOf, {
-    processData(this: Connection, bytes: Buffer) {
-      for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes[at] = 0x54
-      return processData.call(this, bytes)
-    },
+const damage = (text: string) =>
+  onAnswers(bytes => {
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes[at] = 0x54
   })
-}
 
 test('a batch that cannot be decoded is skipped if the live tables have skipped it', async () => {
   const kafka = connectForTest()

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createRequire } from 'node:module'
 import {
   type Assignment,
   type ConsumeOptions,
@@ -33,6 +34,25 @@ export function connectForTest(brokers = inject('servers').kafkaBrokers): KafkaC
   const connection = connectTo(brokers)
   onTestFinished(() => connection.close())
   return connection
+}
+
+type Connection = { processData(bytes: Buffer): unknown }
+const kafkajsConnection: Connection = createRequire(import.meta.url)(
+  'kafkajs/src/network/connection.js',
+).prototype
+
+/** Gives `change` the bytes of each answer before kafkajs gets them, until the test ends or the result is called. */
+export function onAnswers(change: (bytes: Buffer) => void): () => void {
+  const { processData } = kafkajsConnection
+  const end = () => void Object.assign(kafkajsConnection, { processData })
+  Object.assign(kafkajsConnection, {
+    processData(this: Connection, bytes: Buffer) {
+      change(bytes)
+      return processData.call(this, bytes)
+    },
+  })
+  onTestFinished(end)
+  return end
 }
 
 /** A topic of its own for a test. */

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { onAnswers } from '@tally/testkit/servers/kafka'
+import { beforeAll, expect, test } from 'vitest'
 import { type newVisitor, signedIn, useFixture } from '../test/fixture.ts'
 
 const count = 20_000
@@ -21,19 +21,11 @@ beforeAll(async () => {
   visitor = (await signedIn(fixture, { isPlatform: true })).visitor
 }, 60_000)
 
-type Connection = { processData(bytes: Buffer): unknown }
-const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
-
 /** Counts the bytes that come from Kafka. */
 function countBytes(): () => number {
-  const { processData } = connectionOf
   let bytes = 0
-  onTestFinished(() => void Object.assign(connectionOf, { processData }))
-  Object.assign(connectionOf, {
-    processData(this: Connection, data: Buffer) {
-      bytes += data.length
-      return processData.call(this, data)
-    },
+  onAnswers(data => {
+    bytes += data.length
   })
   return () => bytes
 }
