@@ -5,8 +5,8 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { season } from '@tally/testkit/records/season'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
-import { Cluster, type Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { nodesOf } from '../hostile/everywhere.ts'
 
 const tally = useTally({ partitions: 2, projectors: 2 })
 const now = 5
@@ -31,9 +31,7 @@ async function settle(): Promise<void> {
 /** What a FLUSHALL would do, but only to the keys of this test. */
 async function loseRedis(): Promise<void> {
   const { settings } = tally
-  const redis = tally.redis as Redis | Cluster
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
-  for (const node of nodes) {
+  for (const node of nodesOf(tally.redis)) {
     for await (const keys of node.scanStream({ match: `${settings.REDIS_PREFIX}:*`, count: 1_000 }))
       await Promise.all((keys as string[]).map(key => node.del(key)))
   }

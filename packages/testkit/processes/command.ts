@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable, Writable } from 'node:stream'
-
-export type Ran = { code: number | null; stdout: string; stderr: string }
+import type { Finished } from './process.ts'
 
 /**
  * Runs a command of `tally` in this process, with these settings and nothing else of the environment and with `input`
@@ -9,7 +8,11 @@ export type Ran = { code: number | null; stdout: string; stderr: string }
  * time. Not for services, which listen to signals, and not for `doctor`, which leaves connections open: `runTally`
  * (process.ts) starts the real program.
  */
-export async function tally(args: string[], settings: Record<string, string> = {}, input = ''): Promise<Ran> {
+export async function tally(
+  args: string[],
+  settings: Record<string, string> = {},
+  input = '',
+): Promise<Finished> {
   const { run } = await import('../../../services/tally/run.ts')
   const [stdout, stderr] = [collect(), collect()]
   const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: stdout.stream, stderr: stderr.stream }

@@ -1,19 +1,20 @@
 import type { OrganizationId } from '@tally/contract'
-import { type Ran, tally } from '@tally/testkit/processes/command'
+import { tally } from '@tally/testkit/processes/command'
+import type { Finished } from '@tally/testkit/processes/process'
 import type { Harness } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, newEventId, newOrganizationId } from '@tally/testkit/records/records'
 import { addOrganization } from '@tally/testkit/records/rows'
 import { expect, inject } from 'vitest'
 
-const run = (harness: Harness, ...args: string[]): Promise<Ran> =>
+const run = (harness: Harness, ...args: string[]): Promise<Finished> =>
   tally(['events', ...args], {
     DATABASE_URL: harness.url,
     REDIS_URL: inject('servers').redisUrl,
     REDIS_PREFIX: harness.keys.event('' as never).replace(/:documents:.*/, ''),
   })
 
-const linesOf = ({ stdout }: Ran) => stdout.split('\n').filter(Boolean)
+const linesOf = ({ stdout }: Finished) => stdout.split('\n').filter(Boolean)
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 const aDay = (days: number) => ({
   dayId: 41,
