@@ -3,7 +3,7 @@ import { until } from '@tally/testkit/until'
 import type { Redis } from 'ioredis'
 import { freePort } from '#infra/servers/ports.ts'
 import type { PartOptions } from './part.ts'
-import { openRedisNodes } from './redisNodes.ts'
+import { openRedisNodes, type Tls } from './redisNodes.ts'
 import {
   lockReplicasOut,
   onNode,
@@ -17,9 +17,6 @@ const slots = 16_384
 const mastersWanted = 3
 
 type Node = RedisNode & { busPort: number }
-
-/** Files of the certificate and key that all nodes have; the certificate is its own authority. */
-type Tls = { certificate: string; key: string }
 
 export type RedisClusterOptions = PartOptions & {
   hasReplicas: boolean
@@ -42,12 +39,8 @@ export async function startRedisCluster({
   try {
     for (let number = 0; number < mastersWanted * (hasReplicas ? 2 : 1); number++) {
       const busPort = await freePort()
-      const lines = [
-        ...configOf(busPort),
-        ...(tls ? tlsLines(tls) : []),
-        ...(announces ? nameLines(announces) : []),
-      ]
-      nodes.push({ port: await redises.start(lines, { isTls: tls !== undefined }), busPort, ca })
+      const lines = [...configOf(busPort), ...(announces ? nameLines(announces) : [])]
+      nodes.push({ port: await redises.start(lines, { tls }), busPort, ca })
     }
     await connect(nodes)
   } catch (error) {
@@ -83,15 +76,6 @@ const configOf = (busPort: number): string[] => [
   // A replica takes over however long ago it heard from its master.
   'cluster-replica-validity-factor 0',
   ...replicating,
-]
-
-const tlsLines = ({ certificate, key }: Tls): string[] => [
-  `tls-cert-file ${certificate}`,
-  `tls-key-file ${key}`,
-  `tls-ca-cert-file ${certificate}`,
-  'tls-auth-clients no',
-  'tls-cluster yes',
-  'tls-replication yes',
 ]
 
 const nameLines = (name: string): string[] =>

@@ -5,11 +5,14 @@ import { freePort } from '#infra/servers/ports.ts'
 import { end, launch, type Running } from '#infra/servers/process.ts'
 import type { PartOptions } from './part.ts'
 
+/** Files of the certificate and key that all nodes have; the certificate is its own authority. */
+export type Tls = { certificate: string; key: string }
+
 /** Some `redis-server` processes on 127.0.0.1, in a folder that is deleted with them. */
 export type RedisNodes = {
   folder: string
   /** Starts one with these lines of configuration; resolves with its port immediately, before it answers. */
-  start: (lines: string[], options?: { isTls?: boolean; isSentinel?: boolean }) => Promise<number>
+  start: (lines: string[], options?: { tls?: Tls | undefined; isSentinel?: boolean }) => Promise<number>
   /** Kills the one at a port. */
   kill: (port: number) => Promise<void>
   /** Starts those that were killed again. They have no data unless `lines` keep it (`appendonly yes`). */
@@ -31,10 +34,10 @@ export function openRedisNodes({ logFolder }: PartOptions = {}): RedisNodes {
   }
   return {
     folder,
-    async start(lines, { isTls = false, isSentinel = false } = {}) {
+    async start(lines, { tls, isSentinel = false } = {}) {
       const own = await freePort()
       const file = join(folder, `${own}.conf`)
-      const listens = isTls ? ['port 0', `tls-port ${own}`] : [`port ${own}`]
+      const listens = tls ? ['port 0', `tls-port ${own}`, ...tlsLines(tls)] : [`port ${own}`]
       const keeps = isSentinel ? [] : ['save ""', `dbfilename ${own}.rdb`]
       writeFileSync(file, [...listens, 'bind 127.0.0.1', `dir ${folder}`, ...keeps, ...lines, ''].join('\n'))
       const args = [file, ...(isSentinel ? ['--sentinel'] : [])]
@@ -51,3 +54,12 @@ export function openRedisNodes({ logFolder }: PartOptions = {}): RedisNodes {
     },
   }
 }
+
+const tlsLines = ({ certificate, key }: Tls): string[] => [
+  `tls-cert-file ${certificate}`,
+  `tls-key-file ${key}`,
+  `tls-ca-cert-file ${certificate}`,
+  'tls-auth-clients no',
+  'tls-cluster yes',
+  'tls-replication yes',
+]

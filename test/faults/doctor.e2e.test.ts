@@ -247,8 +247,7 @@ test.each(['kafka', 'postgres', 'redis'])('fail %s certificate: it expires in tw
   const tls = async (): Promise<Environment> => {
     if (part === 'kafka') return { KAFKA_BROKERS: kafka.tls, KAFKA_SSL: 'true' }
     if (part === 'postgres') return { DATABASE_URL: `${tally.settings.DATABASE_URL}?sslmode=verify-full` }
-    const lines = [`tls-cert-file ${certificate}`, `tls-key-file ${key}`, 'tls-auth-clients no']
-    return { REDIS_URL: `rediss://127.0.0.1:${await redises.start(lines, { isTls: true })}` }
+    return { REDIS_URL: `rediss://127.0.0.1:${await redises.start([], { tls: { certificate, key } })}` }
   }
   const { code, lines } = await run({ ...(await tls()), NODE_EXTRA_CA_CERTS: certificate })
   expect(wrong(lines)).toEqual([

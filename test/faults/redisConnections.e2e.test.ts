@@ -65,12 +65,11 @@ async function untilRedisSaysAll({ address, ops }: { address: string; ops: strin
 }
 
 test('with Redis over TLS, user and password, documents are stored there and answers come from there', async () => {
-  const { certificate, key } = makeCertificate(redises.folder)
-  const tls = [`tls-cert-file ${certificate}`, `tls-key-file ${key}`, 'tls-auth-clients no']
-  const port = await redises.start([...tls, ...acl], { isTls: true })
+  const tls = makeCertificate(redises.folder)
+  const port = await redises.start(acl, { tls })
   const query = await start({
     REDIS_URL: `rediss://${credentials}127.0.0.1:${port}`,
-    NODE_EXTRA_CA_CERTS: certificate,
+    NODE_EXTRA_CA_CERTS: tls.certificate,
   })
   await untilRedisSaysAll(query)
 })

@@ -86,16 +86,9 @@ test('a client finds nodes that do not announce a host where it asked', async ()
 test('a client takes the master that a sentinel names by its address', async () => {
   const redises = openRedisNodes()
   onTestFinished(redises.stop)
-  const lines = [
-    `tls-cert-file ${tls.certificate}`,
-    `tls-key-file ${tls.key}`,
-    `tls-ca-cert-file ${tls.certificate}`,
-    'tls-auth-clients no',
-    'tls-replication yes',
-  ]
-  const master = await redises.start(lines, { isTls: true })
-  const watching = [...lines, `sentinel monitor main 127.0.0.1 ${master} 1`]
-  const sentinel = await redises.start(watching, { isTls: true, isSentinel: true })
+  const master = await redises.start([], { tls })
+  const watching = [`sentinel monitor main 127.0.0.1 ${master} 1`]
+  const sentinel = await redises.start(watching, { tls, isSentinel: true })
   const client = clientOf([`rediss+sentinel://localhost:${sentinel}/main`])
   await until('the client writes to the master', () => succeeds(client.set('key', 1)))
 })

@@ -32,8 +32,7 @@ const redisOverTls = async (
   { redises, certificate, key }: Pick<Installation, 'redises' | 'certificate' | 'key'>,
   undo: Undo,
 ): Promise<number> => {
-  const lines = [`tls-cert-file ${certificate}`, `tls-key-file ${key}`, 'tls-auth-clients no']
-  const port = await redises.start(lines, { isTls: true })
+  const port = await redises.start([], { tls: { certificate, key } })
   undo(() => redises.kill(port))
   return port
 }
