@@ -1,4 +1,4 @@
-import type { Order, RecordType, Rejected } from '@tally/contract'
+import type { RecordType, Rejected } from '@tally/contract'
 import type { DeadLetters } from '@tally/dead-letters'
 import { TooMuchStoredError } from '@tally/figures'
 import { fingerprintOf, type KafkaRecord, type RecordBatch } from '@tally/kafka'
@@ -92,7 +92,7 @@ export async function projectJudged(
   const batches = judged.map(({ batch }) => batch)
   const { topic } = batches[0] as RecordBatch
 
-  const apply = async (tx: Tx): Promise<Projected[]> => {
+  const projected = await db.transaction().execute(async (tx): Promise<Projected[]> => {
     const partitions = batches.map(({ partition }) => partition)
     const offsets = await lockOffsets(tx, topic, partitions, { lockTimeoutMs }) // 2
     const fitting = judged.flatMap((one, index) => unappliedPart(one, offsets[index] as LockedOffset))
@@ -126,14 +126,7 @@ export async function projectJudged(
       (batch, index) =>
         done.get(batch) ?? { next: (offsets[index] as LockedOffset).next, effects: undefined },
     )
-  }
-  const projected = await db
-    .transaction()
-    .execute(apply)
-    .catch(error => {
-      if (type === 'orders') for (const { good } of judged) room.forget(good as Placed<Order>[])
-      throw error
-    })
+  })
   for (const [index, batch] of batches.entries())
     deadLetters.committed(batch, (projected[index] as Projected).next)
   return projected

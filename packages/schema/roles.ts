@@ -40,7 +40,6 @@ const roles: Record<string, Rights> = {
   tally_projector: {
     'select, insert, update': [...answered, 'refunds', 'partition_logs', 'epochs'],
     'select, update': ['revisions'],
-    delete: counterTables,
     select: ['kysely_migration', 'removed_events'],
   },
   tally_admin: {

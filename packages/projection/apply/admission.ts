@@ -26,9 +26,9 @@ type Admission = {
 type Changes = ReadonlyMap<EventId, CounterChanges>
 
 /**
- * Admits all orders of an event if what the winners of the batch change in it has room, once the counters are deleted
- * in which no order counts. Otherwise they are admitted one after the other in the order of the batch: what they create
- * takes room, what exists does not. Room that an order takes which loses to a later version is not given back.
+ * Admits all orders of an event if what the winners of the batch change in it has room. Otherwise they are admitted one
+ * after the other in the order of the batch: what they create takes room, what exists does not. Room that an order
+ * takes which loses to a later version is not given back.
  */
 export async function createAdmission(
   tx: Tx,
@@ -38,7 +38,6 @@ export async function createAdmission(
     changes: Changes
     orders: () => Order[]
   },
-  isFreed = false,
 ): Promise<Admission> {
   const { room, changes } = batch
   const near = await room.reserve(tx, batch.locked, changes)
@@ -65,7 +64,6 @@ export async function createAdmission(
   const isFull = (id: EventId) =>
     lacking(missing(countersOf(id, changes.get(id) as CounterChanges))) !== undefined
   const full = new Set([...near].filter(isFull))
-  if (!isFreed && (await room.free(tx, full))) return createAdmission(tx, batch, true)
 
   const admit: Admit = order => {
     if (!full.has(order.eventId)) return undefined

@@ -68,7 +68,6 @@ export async function applyOrders(tx: Tx, parts: ShardPart<Order>[], room: Event
   const { revision, events } = await store(changes, () =>
     storeChanges(tx, { shardOf, locked }, { changes, writes }),
   )
-  room.mayFree(changed)
   return all.map((effects, index) => {
     const { shard } = parts[index] as ShardPart<Order>
     const ofPart = new Map([...events].filter(([id]) => shardOf.get(id) === shard))

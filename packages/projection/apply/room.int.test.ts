@@ -99,16 +99,6 @@ test('the combinations of day, area, item and payment method are limited', async
   expect(await project(...days(1, 2), ...days(9))).toHaveLength(1)
 })
 
-test('orders that are corrected free the room of their counters', async ({ harness, eventId }) => {
-  const project = openProjector(harness, { rows: 12 })
-  const wrong = [1, 2].map(dayId => ({ eventId, orderId: `X-${dayId}`, dayId }))
-  expect(await project(...wrong)).toEqual([])
-  expect(await project({ eventId, dayId: 3 })).toHaveLength(1)
-  expect(await project(...wrong.map(order => ({ ...order, version: 2, dayId: 1 })))).toEqual([])
-  expect(await project({ eventId, dayId: 3 }, { eventId, dayId: 4 })).toHaveLength(1)
-  expect(await project({ eventId, dayId: 3 })).toEqual([])
-})
-
 test('a full event is counted again only after another writer', async ({ harness, project, eventId }) => {
   await project({ eventId, items: lines(1, 2, 3) })
   expect(await project({ eventId, items: lines(4) })).toHaveLength(1)

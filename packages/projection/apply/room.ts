@@ -4,7 +4,6 @@ import {
   type CounterChanges,
   type CounterScope,
   countCounters,
-  deleteEmptied,
   type LockedEvent,
   noAreaChanges,
 } from '@tally/figures'
@@ -26,10 +25,9 @@ const mostCounts = 100_000
 
 /**
  * What a process has counted of an event, as of this revision: whoever writes counters stamps another one. The rooms
- * are by scope: exact if the event is near a limit, otherwise at most what is left. `isFreed`: it has no counters in
- * which no order counts.
+ * are by scope: exact if the event is near a limit, otherwise at most what is left.
  */
-type Known = { revision: number; rooms: Map<string, number>; isNear: boolean; isFreed: boolean }
+type Known = { revision: number; rooms: Map<string, number>; isNear: boolean }
 
 /**
  * The room that events have left below their limits, as far as this process has counted it; memory never changes what
@@ -94,21 +92,6 @@ export class EventRoom {
     return new Map([...rooms, ...(await this.count(tx, [...lacking.values()]))])
   }
 
-  /** Deletes counters of locked events near a limit in which no order counts; false if there are surely none. */
-  async free(tx: Tx, eventIds: Iterable<EventId>): Promise<boolean> {
-    const unfreed = [...eventIds].filter(id => this.events.get(id)?.isFreed !== true)
-    for (const eventId of unfreed) {
-      await deleteEmptied(tx, eventId)
-      Object.assign(this.events.get(eventId) ?? {}, { rooms: new Map(), isFreed: true })
-    }
-    return unfreed.length > 0
-  }
-
-  /** Notes that stored orders have changed: no order may count any more where they did. */
-  mayFree(orders: { eventId: EventId }[]): void {
-    for (const { eventId } of orders) Object.assign(this.events.get(eventId) ?? {}, { isFreed: false })
-  }
-
   /** Takes room that is remembered. */
   consume(scope: CounterScope, count: number): void {
     const left = this.left(scope)
@@ -123,11 +106,6 @@ export class EventRoom {
     }
   }
 
-  /** Forgets the events of orders whose transaction failed: what it deleted is there again. */
-  forget(orders: { value: { eventId: EventId } }[]): void {
-    for (const { value } of orders) this.events.delete(value.eventId)
-  }
-
   private left(scope: CounterScope): number | undefined {
     return this.events.get(scope.eventId)?.rooms.get(scopeName(scope))
   }
@@ -139,7 +117,7 @@ export class EventRoom {
 
   private keep(eventId: EventId, revision: number): void {
     if (this.events.get(eventId)?.revision !== revision)
-      this.events.set(eventId, { revision, rooms: new Map(), isNear: false, isFreed: false })
+      this.events.set(eventId, { revision, rooms: new Map(), isNear: false })
   }
 
   private approach(eventId: EventId): void {
