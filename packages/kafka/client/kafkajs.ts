@@ -29,6 +29,7 @@ function loadPatched(): typeof import('kafkajs') {
   patchBrokerPool(
     require('kafkajs/src/cluster/brokerPool.js').prototype,
     require('kafkajs/src/errors.js').KafkaJSBrokerNotFound,
+    require('kafkajs/src/protocol/error.js').createErrorFromCode,
   )
   // For the producer: kafkajs names ZSTD but does not ship it. What is read is unpacked by codecs/.
   kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({

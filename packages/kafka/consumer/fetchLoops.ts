@@ -3,8 +3,9 @@ import { isFatal } from '@tally/platform'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
 import type { Cluster } from '../client/connection.ts'
 import { type Answered, errorOf, fetchFrom, offsetOutOfRange, type Wanted } from '../log/fetch.ts'
+import { noLeader } from '../patches/metadata.ts'
 import { type ConsumeOptions, partitionKey, type Tuning } from '../types.ts'
-import { type Leaders, noLeader } from './leaders.ts'
+import type { Leaders } from './leaders.ts'
 import { lookAgainMs, lookMs } from './membership.ts'
 import {
   answered as hasAnswered,

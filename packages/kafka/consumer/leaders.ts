@@ -1,8 +1,7 @@
 import type { Cluster } from '../client/connection.ts'
+import { noLeader } from '../patches/metadata.ts'
 import { partitionKey, type TopicPartition } from '../types.ts'
 
-/** Instead of the id of a leader, if a partition has none now. */
-export const noLeader = '-1'
 /** How soon to ask again while a partition has no leader. */
 const electionMs = 500
 

@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
+import { isTransient, isUnreachable } from '@tally/platform'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Cluster } from '../client/connection.ts'
-import { Leaders, noLeader } from './leaders.ts'
+import { noLeader } from '../patches/metadata.ts'
+import { Leaders } from './leaders.ts'
 
 await import('../client/kafkajs.ts')
 const { parse } = createRequire(import.meta.url)('kafkajs/src/protocol/requests/metadata/v6/response.js')
@@ -42,4 +44,11 @@ test('one partition without a leader hides no other, and is asked about again so
 test('a topic that the asked broker does not know yet never counts as one without partitions', async () => {
   const topicMetadata = [answered('a', [1]), answered('b', [], 3)]
   await expect(parse({ topicMetadata })).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' })
+})
+
+test('a partition without a leader is no broker that is out of reach', async () => {
+  const { findBroker } = createRequire(import.meta.url)('kafkajs/src/cluster/brokerPool.js').prototype
+  const error = await findBroker.call({ brokers: {} }, { nodeId: noLeader }).catch((error: unknown) => error)
+  expect(error).toMatchObject({ type: 'LEADER_NOT_AVAILABLE', retriable: true })
+  expect([isTransient(error), isUnreachable(error)]).toEqual([true, false])
 })

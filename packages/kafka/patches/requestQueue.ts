@@ -1,4 +1,5 @@
 import { timeout } from '@tally/platform'
+import { leaderNotAvailable, noLeader } from './metadata.ts'
 
 type Request = { requestTimeout: number; sentAt: number; entry: { apiKey: number }; timeoutRequest(): void }
 
@@ -97,6 +98,7 @@ type Broker = {
 type BrokerPool = {
   brokers: Record<string, Broker>
   seedBroker: Broker
+  metadataExpireAt: number | null
   connect(): Promise<void>
   findBroker(of: { nodeId: string }): Promise<Broker>
 }
@@ -107,10 +109,19 @@ type Ask<T> = (of: { nodeId: string; broker: Broker }) => Promise<T>
  * random among all with an open connection, and gives up if it cannot connect to one of them.
  */
 export function patchBrokerPool(
-  prototype: object,
+  prototype: BrokerPool,
   KafkaJSBrokerNotFound: new (message: string) => Error,
+  createErrorFromCode: (code: number) => Error,
 ): void {
+  const { findBroker } = prototype
   Object.assign(prototype, {
+    /** A partition without a leader is no broker that is out of reach (metadata.ts). */
+    async findBroker(this: BrokerPool, of: { nodeId: string }): Promise<Broker> {
+      if (of.nodeId !== noLeader) return findBroker.call(this, of)
+      this.metadataExpireAt = null
+      throw createErrorFromCode(leaderNotAvailable)
+    },
+
     async findConnectedBroker(this: BrokerPool): Promise<Broker> {
       for (const nodeId of inOrder(this.brokers)) {
         const broker = await this.findBroker({ nodeId }).catch(() => undefined)
