@@ -1,7 +1,14 @@
 import { counterTables } from '@tally/figures'
-import { endOffsets, judgeLogs, type KafkaConnection, partitionKey, type TopicPartition } from '@tally/kafka'
+import {
+  describeTopics,
+  endOffsets,
+  judgeLogs,
+  type KafkaConnection,
+  partitionKey,
+  type TopicPartition,
+} from '@tally/kafka'
 import { ensureOffsets, noteTopicIds, readLogs, readOffsets } from '@tally/offsets'
-import type { Postgres } from '@tally/platform'
+import { type Postgres, TransientError } from '@tally/platform'
 import { openPostgres } from '@tally/schema'
 import { type RawBuilder, sql } from 'kysely'
 import { finishRun, newRun } from '../rebuild/run.ts'
@@ -147,13 +154,23 @@ export async function noteLogs({ kafka, shadow }: ShadowDeps, topics: string[]):
   await noteTopicIds(shadow, known)
 }
 
-/** Whether Kafka still holds, up to the shadow's offsets, what the shadow has read. */
+/**
+ * Whether Kafka still holds, up to the shadow's offsets, what the shadow has read. Throws a TransientError if a
+ * partition has no leader now.
+ */
 export async function isSameLog(
   { kafka, db }: Pick<ShadowDeps, 'kafka' | 'db'>,
   topics: string[],
 ): Promise<boolean> {
   const stored = await readLogs(db.withSchema(shadowSchema), topics)
   const logs = await judgeLogs(kafka, stored)
+  const judged = new Set(logs.map(partitionKey))
+  const counts = await describeTopics(kafka, topics)
+  const leaderless = stored.find(
+    one => !judged.has(partitionKey(one)) && one.partition < (counts.get(one.topic) ?? 0),
+  )
+  if (leaderless !== undefined)
+    throw new TransientError(`no broker leads ${leaderless.topic}-${leaderless.partition} right now`)
   return logs.length === stored.length && logs.every(({ state }) => state === 'ok')
 }
 

@@ -55,6 +55,19 @@ export function onAnswers(change: (bytes: Buffer) => void): () => void {
   return end
 }
 
+/** Lets kafkajs find no leader of this partition of any topic until the test ends. */
+export function loseLeader(lost: number): void {
+  const cluster = createRequire(import.meta.url)('kafkajs/src/cluster/index.js').prototype
+  const { findLeaderForPartitions } = cluster
+  onTestFinished(() => void Object.assign(cluster, { findLeaderForPartitions }))
+  Object.assign(cluster, {
+    findLeaderForPartitions(topic: string, partitions: number[]) {
+      if (partitions.includes(lost)) return { '-1': partitions }
+      return findLeaderForPartitions.call(this, topic, partitions)
+    },
+  })
+}
+
 /** A topic of its own for a test. */
 export async function newTopic(
   connection: KafkaConnection,
