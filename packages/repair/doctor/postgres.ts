@@ -113,11 +113,12 @@ where relkind = 'r' and relnamespace = current_schema()::regnamespace
   and reloptions && '{autovacuum_enabled=false,autovacuum_enabled=off}'
 having count(*) > 0
 union all
-select format('%s %% of the rows of %s are dead (%s)', 100 * n_dead_tup / (n_live_tup + n_dead_tup), relname, n_dead_tup),
+(select format('%s %% of the rows of %s are dead (%s)', 100 * n_dead_tup / (n_live_tup + n_dead_tup), relname, n_dead_tup),
   format('vacuum %s; look in pg_stat_activity for a transaction that has been open for long', relname)
 from pg_stat_user_tables
 where schemaname = current_schema() and n_dead_tup > ${fewRows}
   and n_dead_tup > ${maxDeadShare}::float8 * (n_live_tup + n_dead_tup)
+order by n_dead_tup desc limit 1)
 union all
 select format('the oldest transaction id is %s transactions old', age(datfrozenxid)), 'run vacuumdb --freeze on the database'
 from pg_database where datname = current_database() and age(datfrozenxid) > ${maxAge}`.execute(db)

@@ -37,18 +37,22 @@ function checkTopicsExist(deps: KafkaDeps): DoctorFinding {
 /** Whether events, orders and refunds are co-partitioned, and dead letters have one (docs/records.md, Topics). */
 function checkPartitions(deps: KafkaDeps): DoctorFinding {
   const { events, orders, refunds, deadLetters } = deps.names
-  if ((deps.topics.get(deadLetters)?.partitions ?? 0) > 1)
-    return fail(`${deadLetters} has several, of which Tally lists the first`, 'create it again with one')
   const counts = [events, orders, refunds]
     .filter(topic => isThere(deps, topic))
     .map(topic => ({ topic, count: deps.topics.get(topic)?.partitions ?? 0 }))
   const most = Math.max(0, ...counts.map(({ count }) => count))
   if (most === 0) return skip('not checked: see topics')
-  if (counts.every(({ count }) => count === most)) return ok(`${most} shards`)
-  return fail(
-    `they differ: ${counts.map(({ topic, count }) => `${topic} has ${count}`).join(', ')}`,
-    `add partitions with kafka-topics.sh --alter until each has ${most}`,
-  )
+  if (!counts.every(({ count }) => count === most))
+    return fail(
+      `they differ: ${counts.map(({ topic, count }) => `${topic} has ${count}`).join(', ')}`,
+      `add partitions with kafka-topics.sh --alter until each has ${most}`,
+    )
+  if ((deps.topics.get(deadLetters)?.partitions ?? 0) > 1)
+    return fail(
+      `${deadLetters} has several, of which Tally shows the first`,
+      'replay what they hold (tally dead-letters replay --all), then create it again with one',
+    )
+  return ok(`${most} shards`)
 }
 
 /** Whether Kafka keeps records for ever, and all records of a key: by those settings whose names `which` matches. */
