@@ -1,4 +1,12 @@
-import { bigints, booleans, type Database, ints, type Postgres, type Tx } from '@tally/platform'
+import {
+  bigints,
+  booleans,
+  type Database,
+  ints,
+  type Postgres,
+  TransientError,
+  type Tx,
+} from '@tally/platform'
 import { type Kysely, sql } from 'kysely'
 
 export type StoredOffset = {
@@ -157,10 +165,8 @@ for update`.execute(tx)
   return partitions.map(partition => {
     const row = rows.find(locked => locked.partition === partition)
     if (row !== undefined) return row
-    // A restored database may lack the row (the SQLSTATE means "not ready"); the watch inserts it again.
-    throw Object.assign(new Error(`no offset is stored for partition ${partition} of ${topic}`), {
-      code: '55000',
-    })
+    // A restored database may lack the row; the watch inserts it again.
+    throw new TransientError(`no offset is stored for partition ${partition} of ${topic}`)
   })
 }
 

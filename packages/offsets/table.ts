@@ -16,7 +16,7 @@ type OffsetTable = {
   next_offset: number
   /** Revision of the last batch of this partition that changed anything. */
   revision: number
-  /** SHA-256 and offset of the last applied record. Null if none was since migration 0010, or the offset was moved. */
+  /** SHA-256 and offset of the last applied record. Null if none was since 0.2.0, or the offset was moved. */
   fingerprint: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>
   fingerprint_offset: ColumnType<number | null, number | null | undefined, number | null>
   /**

@@ -89,7 +89,7 @@ test('a rebuild from a topic that was created again reads it from the start, and
   const removed = await command(['rebuild', '--from-kafka', '--yes'], tally.settings)
   expect(removed).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('rebuild: removing 250 orders ('),
+    stderr: expect.stringContaining('rebuild: removed 250 orders ('),
   })
   await until('the others are removed', async () => (await kpis()).totalOrders === last.length)
   await expectClean(tally)

@@ -11,7 +11,7 @@ import {
   UndecodableBatchError,
 } from '@tally/kafka'
 import { readOffsets, type StoredOffset } from '@tally/offsets'
-import { isTransient, type Postgres } from '@tally/platform'
+import { isTransient, type Postgres, TransientError } from '@tally/platform'
 import { EventRoom, projectPieces } from '@tally/projection'
 import {
   belowEnds,
@@ -45,8 +45,6 @@ const refreshMs = 300
 const pollIntervalMs = 100
 /** How long reading the last records may take while the live projector waits. */
 const tailMs = 20_000
-/** What a switch throws that is not possible yet: transient, as Postgres's own error of this SQLSTATE. */
-const notYet = (message: string) => Object.assign(new Error(message), { code: '55000' })
 const noDeadLetters = { send: async () => {}, committed: () => {} }
 
 /**
@@ -112,7 +110,7 @@ export async function follow(
         const end = performance.now() + tailMs;
         [...wanted.keys()].some(key => positions.left(key) > 0);
       ) {
-        if (performance.now() > end) throw notYet('Kafka did not bring the last records in time')
+        if (performance.now() > end) throw new TransientError('Kafka did not bring the last records in time')
         await Promise.race([sleep(10), failure.promise])
       }
       return wanted

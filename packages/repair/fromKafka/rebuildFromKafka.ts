@@ -17,7 +17,7 @@ export type FromKafkaOptions = {
   /** Whether records that the topics do not hold may be removed. */
   mayRemove?: boolean
   /** Called once if some were removed, with how many. */
-  onRemoving?: (what: string) => void
+  onRemoved?: (what: string) => void
 }
 
 /** `records`: all that were read, also by an interrupted run. */
@@ -36,7 +36,7 @@ export function rebuildFromKafka(
   deps: RepairDeps & { kafka: KafkaConnection },
   options: FromKafkaOptions,
 ): Promise<RebuiltFromKafka> {
-  const { onContinued = () => {}, onProgress = () => {}, mayRemove = false, onRemoving = () => {} } = options
+  const { onContinued = () => {}, onProgress = () => {}, mayRemove = false, onRemoved = () => {} } = options
   const { topicPrefix, databaseUrl, kafkaGroupId } = options.settings
   return asOnlyRebuild(deps.db, async locked => {
     await checkTopics(deps.kafka, topicPrefix)
@@ -56,7 +56,7 @@ export function rebuildFromKafka(
         throw new Error(
           'a topic was created again, or lost records, while it was read: run this command again',
         )
-      const events = await switchAll({ ...deps, locked, follower, topics, mayRemove, onRemoving })
+      const events = await switchAll({ ...deps, locked, follower, topics, mayRemove, onRemoved })
       const records = follower.position().done
       onProgress(records, records)
       await removeExtra(deps)

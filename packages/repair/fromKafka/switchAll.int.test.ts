@@ -24,7 +24,7 @@ async function caughtUp() {
   await openShadow(db, 'tally', async () => true)
   await sql`insert into ${shadow('shard_offsets')} select * from shard_offsets`.execute(db)
   const follower = { reach: async (live: Map<string, number>) => live, release() {} }
-  return { db, redis, keys, locked: db, follower, topics, mayRemove: false, onRemoving: vi.fn() }
+  return { db, redis, keys, locked: db, follower, topics, mayRemove: false, onRemoved: vi.fn() }
 }
 
 /** The revision that each shard got when it was switched. */
@@ -131,9 +131,9 @@ values (${first}, ${organizationId}, 1, 'UTC', '"open"')`.execute(db)
       '`tally rebuild --from-kafka --yes`.',
   )
   expect(await all()).toEqual(before)
-  expect(deps.onRemoving).not.toHaveBeenCalled()
+  expect(deps.onRemoved).not.toHaveBeenCalled()
   expect(await switchAll({ ...deps, mayRemove: true })).toBe(2)
-  expect(deps.onRemoving).toHaveBeenCalledExactlyOnceWith(
+  expect(deps.onRemoved).toHaveBeenCalledExactlyOnceWith(
     expect.stringMatching(/^1 organization .*, 3 orders \(tally.orders\), 2 refunds \(/),
   )
   expect(await events()).toEqual([{ event_id: first, version: 1 }])

@@ -19,7 +19,7 @@ type SwitchDeps = RepairDeps & {
   /** Whether records that the topics do not hold may be removed. */
   mayRemove: boolean
   /** Called once if some were removed, with how many. */
-  onRemoving: (what: string) => void
+  onRemoved: (what: string) => void
 }
 
 const switchTries = 5
@@ -32,13 +32,14 @@ const switchTries = 5
  * records would be removed and may not be.
  */
 export async function switchAll(deps: SwitchDeps): Promise<number> {
-  const { events, organizations, revision, missing } = await withTries(() => switchRows(deps))
-  if (missing.length > 0) deps.onRemoving(describeMissing(missing, deps.topics))
-  await publishWhole(deps, events)
+  const { events, extra, organizations, revision, missing } = await withTries(() => switchRows(deps))
+  if (missing.length > 0) deps.onRemoved(describeMissing(missing, deps.topics))
+  for (const id of extra) await deps.redis.del(deps.keys.event(id))
   await publishOrganizationsWhole(
     deps,
     organizations.map(id => ({ id, revision })),
   )
+  await publishWhole(deps, events)
   return events.length
 }
 
@@ -60,7 +61,7 @@ async function switchRows({ locked, follower, topics, mayRemove }: SwitchDeps) {
     return await locked.transaction().execute(async tx => {
       // The gap between two statements may last as long as reading the last records takes.
       await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(tx)
-      const reached = await follower.reach(await lockOffsets(tx, sources))
+      const reached = await follower.reach(await lockAllOffsets(tx, sources))
       await storeReached(tx, sources, reached)
 
       const made = await madeEvents(tx)
@@ -81,7 +82,7 @@ async function switchRows({ locked, follower, topics, mayRemove }: SwitchDeps) {
       await sql`
 update shard_offsets set revision = greatest(revision, ${revision}::bigint)
 where topic in (${topics.events}, ${topics.organizations})`.execute(tx)
-      return { events, organizations, revision, missing }
+      return { events, extra, organizations, revision, missing }
     })
   } finally {
     follower.release()
@@ -89,7 +90,7 @@ where topic in (${topics.events}, ${topics.organizations})`.execute(tx)
 }
 
 /** Locks the live offsets, and returns them by partition key. */
-async function lockOffsets(tx: Tx, topics: string[]): Promise<Map<string, number>> {
+async function lockAllOffsets(tx: Tx, topics: string[]): Promise<Map<string, number>> {
   const { rows } = await sql<{ topic: string; partition: number; next: number }>`
 select topic, partition, next_offset as next
 from shard_offsets
@@ -147,7 +148,7 @@ order by id`.execute(tx)
 
 /**
  * Makes the live rows of some events or organizations (`ids`) those of the shadow. Only rows that differ are written:
- * nearly all are right already, and the shard's projector waits meanwhile. The shadow's columns are those of the live
+ * nearly all are right already, and the projectors wait meanwhile. The shadow's columns are those of the live
  * table, in their order.
  */
 async function copyRows(tx: Tx, table: string, ids: string[]): Promise<void> {

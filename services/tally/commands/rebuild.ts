@@ -69,7 +69,7 @@ async function rebuildFromTopics(
       {
         settings,
         mayRemove,
-        onRemoving: what => say(`removing ${what}, which the topics no longer hold`),
+        onRemoved: what => say(`removed ${what}, which the topics no longer hold`),
         onContinued: done => say(`continuing an interrupted run: ${counted(done, 'record')} already read`),
         onProgress,
       },
