@@ -61,6 +61,13 @@ test('once the database’s clock has gone back behind the last watermark, that 
   expect(watermarkOf(read(7, 1_500, inEpoch(5)), 1_600)).toBe(1_500)
 })
 
+test('a confirmation takes over the epoch of the same watermark', () => {
+  const { confirm, known } = answered()
+  expect(confirm(seen(7, 2_000, 6))).toEqual({ revision: 7, asOfMs: 2_000 })
+  expect(known.epoch).toBe(6)
+  expect(confirm(seen(7, 1_500, 6))).toEqual({ revision: 7, asOfMs: 2_000 })
+})
+
 test('of an event whose record is no longer kept, the revision and the watermark are', () => {
   const memory = openMemory()
   const many = { ...event, menuItems: new Array(60_000).fill({}) } as StoredEvent
