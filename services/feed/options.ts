@@ -1,4 +1,5 @@
 import { date as calendarDate } from '@tally/contract'
+import { feedDefaults, type RawFeedOptions } from './defaults.ts'
 import type { Pace } from './pace.ts'
 import type { Simulation } from './simulate/simulate.ts'
 
@@ -9,26 +10,10 @@ export type FeedOptions = {
   pace: Pace
 }
 
-/** The options of `tally feed` as the command line has them: texts, absent if not given. */
-export type RawFeedOptions = {
-  topicPrefix: string
-  data?: string | undefined
-  rate?: string | number | undefined
-  speed?: string | number | undefined
-  seed?: string | number | undefined
-  orders?: string | number | undefined
-  evenings?: string | number | undefined
-  date?: string | undefined
-  resume?: string | undefined
-}
-
 /** Wrong usage (exit code 2): the message is a sentence that names the option and what it takes. */
 export class FeedOptionError extends Error {
   override readonly name = 'FeedOptionError'
 }
-
-/** The defaults: one evening of 6,000 orders, 20 orders per second. */
-export const feedDefaults = { rate: 20, seed: 1, orders: 6000, evenings: 1, date: '2026-09-04' } as const
 
 /** Orders per second of wall-clock time; above it Kafka sets the pace anyway, as with 0. */
 const maxRate = 1_000_000

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { FeedOptionError, parseFeedOptions, type RawFeedOptions } from './options.ts'
+import type { RawFeedOptions } from './defaults.ts'
+import { FeedOptionError, parseFeedOptions } from './options.ts'
 
 const parse = (raw: Omit<RawFeedOptions, 'topicPrefix'>) => parseFeedOptions({ topicPrefix: 'fair', ...raw })
 

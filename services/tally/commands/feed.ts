@@ -1,5 +1,5 @@
 import type { FeedOptions, KeptRun, Simulation } from '@tally/feed'
-import { feedDefaults, type RawFeedOptions } from '@tally/feed/options'
+import { feedDefaults, type RawFeedOptions } from '@tally/feed/defaults'
 import type { Command } from 'commander'
 import { UsageError } from '../failure.ts'
 import { openCommand, withKafka } from '../open.ts'
