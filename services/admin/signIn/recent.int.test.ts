@@ -27,7 +27,8 @@ const statesOf = async (organizationId: string) =>
 
 test('30 minutes after the sign-in, keys, screen links and sessions are changed only after the password', async () => {
   const { visitor, email, keyId, organizationId } = await signedInAgo(30)
-  await newVisitor(fixture.app).signIn(email)
+  const elsewhere = newVisitor(fixture.app)
+  await elsewhere.signIn(email)
   const eventId = await newEvent(fixture, organizationId)
   const [end = ''] = /\/account\/sessions\/\d+\/end/.exec((await visitor.get('/account')).body) ?? []
   const keyPages = ['/keys/new', `/keys/${keyId}/rotate`, `/keys/${keyId}/revoke`] as const
@@ -48,7 +49,8 @@ test('30 minutes after the sign-in, keys, screen links and sessions are changed 
     expect([path, statusCode, headers.location?.split('%3F')[0]]).toEqual([path, 303, confirmOf(page)])
   }
   expect(await statesOf(organizationId)).toEqual(['good'])
-  expect((await visitor.get('/keys')).statusCode).toBe(200)
+  expect((await visitor.get('/screens')).body).not.toContain('Hall')
+  for (const one of [visitor, elsewhere]) expect((await one.get('/keys')).statusCode).toBe(200)
 
   const wrong = await visitor.post('/confirm', { password: 'x', next: '/keys/new' }, { from: '/confirm' })
   expect([wrong.statusCode, wrong.body.includes('Incorrect password.')]).toEqual([401, true])
@@ -56,8 +58,8 @@ test('30 minutes after the sign-in, keys, screen links and sessions are changed 
   const right = await visitor.post('/confirm', { password, next: '/keys/new' }, { from: '/confirm' })
   expect([right.statusCode, right.headers.location]).toEqual([303, '/keys/new'])
   expect((await visitor.post('/keys', keyForm, { from: '/keys/new' })).statusCode).toBe(201)
-  const elsewhere = { password, next: '//evil.example' }
-  expect((await visitor.post('/confirm', elsewhere, { from: '/confirm' })).headers.location).toBe('/')
+  const away = { password, next: '//evil.example' }
+  expect((await visitor.post('/confirm', away, { from: '/confirm' })).headers.location).toBe('/')
 })
 
 test('a sign-in of the last half hour is not asked again', async () => {
