@@ -12,7 +12,10 @@ export async function makeFolder(folder: string, fill: (partly: string) => unkno
   try {
     await fill(partly)
     chmodSync(partly, 0o755)
-    if (!existsSync(folder)) renameSync(partly, folder)
+    renameSync(partly, folder)
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(folder)) throw error
   } finally {
     rmSync(partly, { recursive: true, force: true })
   }
