@@ -193,8 +193,8 @@ export async function projectPieces(
 }
 
 /**
- * Into how many pieces a batch is cut that fails with this error; 1: its only record is the cause, undefined: none is.
- * Many at once if it was too much work: each level of halving would take as long, or read everything again.
+ * Into how many pieces a batch that fails with this error is cut: 1 if its only record is the cause, undefined if none
+ * is. Many at once if it was too much work: each level of halving would take as long, or read everything again.
  */
 function cutFor(error: unknown, { records: { length } }: RecordBatch): number | undefined {
   if (length > 1 && (isTimeout(error) || error instanceof TooMuchStoredError)) return 16

@@ -47,7 +47,7 @@ import { createStaleness, watchWatermarks } from './views/watermarks.ts'
 const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drainMs)
 /** Large pages of orders take up to 20 MiB each while they are composed. */
 const largePagesOptions = { places: 1, placesOfOne: 1, waitingOfOne: 4, waitMs: 3_000 }
-/** Pages that take Postgres longer are not read all the time: that doubled the p99 of others on two processors. */
+/** Pages that take longer than `afterMs` are not read again at once: that doubled the p99 of others. */
 const cooldownOptions = { afterMs: 20, mostMs: 1_000 }
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 

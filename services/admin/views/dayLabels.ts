@@ -1,7 +1,7 @@
 import { type EventDay, offsetIn } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 
-/** What tells a day from the others: its date, and if several days have that, such as lunch and dinner, `18:00`. */
+/** What tells a day from the others: its date, and the time it opened if others have that date (lunch and dinner). */
 export type DayLabel = { date: string; time?: string }
 
 type WithDays = Pick<StoredEvent, 'days' | 'timeZone'>

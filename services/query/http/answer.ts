@@ -189,10 +189,10 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
  */
 export const ownText = (text: string): string => Buffer.from(text).toString()
 
-/** How many results `rememberFew` keeps: more than the shards that a process answers from at a time. */
+/** How many results `rememberFew` keeps before it begins again. */
 const few = 256
 
-/** Keeps the results of the last few arguments: thousands of answers per second carry the timestamps of few shards. */
+/** Keeps the results of a few arguments: thousands of answers per second carry the same few timestamps. */
 export function rememberFew(format: (at: number) => string): (at: number) => string {
   const texts = new Map<number, string>()
   return at => {

@@ -55,7 +55,10 @@ export function createAnswerRequest(deps: RequestDeps) {
     return key
   }
 
-  /** Takes the request from the limit. Its read begins at once if it is early, or goes on from its poll. */
+  /**
+   * Counts the request against the limit. An early read begins at once; a request that was left over from a poll
+   * continues that poll's read.
+   */
   const begin = ({ request, key, parsed, read }: ParsedRequest, isEarly: boolean) => {
     const waited = direct.waited(request.raw)
     request.beganAt = waited?.beganAt ?? request.beganAt
@@ -65,12 +68,12 @@ export function createAnswerRequest(deps: RequestDeps) {
     const begun = waited?.reading ?? (isEarly ? batches.coalesce(shared) : undefined)
     // Awaited below, unless the limit refuses.
     begun?.catch(() => undefined)
-    // The read that this request has joined may have been refused with another one.
+    // The read that this request has joined stops if the limit refuses the request that began it.
     const again = (error: unknown) => {
       if (error instanceof LimitExceeded) return readNow(allowed)
       throw error
     }
-    return { deciding, answer: () => begun?.catch(again) ?? readNow(allowed) }
+    return { deciding, readAnswer: () => begun?.catch(again) ?? readNow(allowed) }
   }
 
   const send = (
@@ -97,15 +100,15 @@ export function createAnswerRequest(deps: RequestDeps) {
     const handler: Handler = handlers[name]
     const key = await keyOf(request)
     const parsed = parse(endpoint, request)
-    const asked = { name, request, key, parsed, read: createRead(readers, handler, parsed) }
+    const parsedRequest = { name, request, key, parsed, read: createRead(readers, handler, parsed) }
     const refused = refusal(endpoint, key, parsed)
-    const { deciding, answer } = begin(asked, handler.early && refused === undefined)
+    const { deciding, readAnswer } = begin(parsedRequest, handler.early && refused === undefined)
     const decision = await deciding
     try {
       if (!decision.allowed) throw limitExceeded(decision)
       if (refused !== undefined) throw refused
       remember(request, parsed)
-      send(asked, reply, await answer(), decision)
+      send(parsedRequest, reply, await readAnswer(), decision)
       return reply
     } catch (error) {
       // Problems carry the headers of the limit too.

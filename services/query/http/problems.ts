@@ -100,7 +100,7 @@ export function answerClientError(
     refuse(error, socket, () => problemText(...problemOf(error, line, isKnownPath)))
   }
   const isWhole = error.code !== 'HPE_INVALID_METHOD' || !mayBecomeLine(beginningOf(socket))
-  // A client that has shut its half sends nothing more, and if that came while bytes were held back, no `end` follows.
+  // A client that has shut its half sends nothing more; `end` has passed if it did so while bytes were held back.
   if (isWhole || socket.readableEnded) answer()
   // Before Node, which would end the connection without an answer.
   else if (!begun.has(socket)) {
