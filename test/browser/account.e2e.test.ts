@@ -5,7 +5,7 @@ import { until } from '@tally/testkit/until'
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { enterPassword, follow, picture, signIn, useFixture, visit } from './fixture.ts'
+import { copyFirst, enterPassword, follow, picture, signIn, useFixture, visit } from './fixture.ts'
 
 const festival = newFestival()
 const fixture = useFixture(async fixture => {
@@ -88,8 +88,7 @@ test('a second factor is set up, asked for at the next sign-in, and replaced by 
   })
   await expectAccessible(page)
   await picture(page, 'recovery-codes')
-  await page.getByRole('button', { name: 'Copy' }).click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await copyFirst(page)
   const codes = await page.locator('.codes code').allTextContents()
   expect((await page.evaluate('navigator.clipboard.readText()').then(String)).split(/\n/)).toEqual([
     ...codes,

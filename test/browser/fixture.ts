@@ -110,6 +110,13 @@ export async function follow(page: Page, name: string): Promise<void> {
   await page.waitForURL(String(address))
 }
 
+/** Copies by the first button for that, which does nothing before the page's scripts have run. */
+export async function copyFirst(page: Page): Promise<void> {
+  await page.waitForLoadState()
+  await page.getByRole('button', { name: 'Copy' }).first().click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+}
+
 const folder = localFolder('screenshots')
 const ofReadme = join(import.meta.dirname, '../../services/admin/screenshots')
 

@@ -3,7 +3,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { follow, picture, signIn, useFixture, visit } from './fixture.ts'
+import { copyFirst, follow, picture, signIn, useFixture, visit } from './fixture.ts'
 
 const festival = newFestival()
 let email: string
@@ -26,8 +26,7 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   await page.getByRole('button', { name: 'Create key' }).click()
 
   await page.getByText('It will not be shown again').waitFor()
-  await page.getByRole('button', { name: 'Copy' }).first().click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await copyFirst(page)
   const token = await page.evaluate('navigator.clipboard.readText()').then(String)
   expect(token).toMatch(/^tally_\w{12}_\w{49}$/)
   const curl = (await page.locator('#curl').textContent()) ?? ''

@@ -246,6 +246,8 @@ test('it keeps the time of the figures that it shows if an answer has none', asy
     await route.fulfill({ response, headers: { ...response.headers(), 'tally-as-of': '' } })
   })
   await reads(page, 'status', /^Behind: figures as of .*\d{4}/)
+  // A request may be under way.
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
 
 test('without an open event it shows the latest that has begun, and says that it had no day yet', async () => {
