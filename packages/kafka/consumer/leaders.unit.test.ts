@@ -46,7 +46,7 @@ test('a topic that the asked broker does not know yet never counts as one withou
   await expect(parse({ topicMetadata })).rejects.toMatchObject({ type: 'UNKNOWN_TOPIC_OR_PARTITION' })
 })
 
-test('a partition without a leader is no broker that is out of reach', async () => {
+test('an election of a partition’s leader does not count as an outage of a broker', async () => {
   const { findBroker } = createRequire(import.meta.url)('kafkajs/src/cluster/brokerPool.js').prototype
   const error = await findBroker.call({ brokers: {} }, { nodeId: noLeader }).catch((error: unknown) => error)
   expect(error).toMatchObject({ type: 'LEADER_NOT_AVAILABLE', retriable: true })

@@ -17,8 +17,8 @@ const earliestTimestamp = '-2'
 /**
  * Start, end and identity of the log of each of these partitions. `end` is the high watermark: every record that Kafka
  * has acknowledged lies below it, including records of open transactions. Sends three small requests to each broker
- * that leads one of the partitions. A partition that does not exist or has no leader is not in the result. Throws kafkajs's error if
- * Kafka does not answer or a topic is missing.
+ * that leads one of the partitions. A partition that does not exist or has no leader is not in the result. Throws
+ * kafkajs's error if Kafka does not answer or a topic is missing.
  */
 export async function logEnds(
   connection: KafkaConnection,

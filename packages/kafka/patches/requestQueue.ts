@@ -115,7 +115,7 @@ export function patchBrokerPool(
 ): void {
   const { findBroker } = prototype
   Object.assign(prototype, {
-    /** A partition without a leader is no broker that is out of reach (metadata.ts). */
+    /** The leader of a partition without one (metadata.ts) does not count as a broker out of reach. */
     async findBroker(this: BrokerPool, of: { nodeId: string }): Promise<Broker> {
       if (of.nodeId !== noLeader) return findBroker.call(this, of)
       this.metadataExpireAt = null
