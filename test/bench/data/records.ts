@@ -1,6 +1,6 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
 import { type Random, randomFrom } from '@tally/testkit/random'
-import { areas, daysOf, isChanged, menuItems, organizationOf, type Shape } from './shape.ts'
+import { areas, daysOf, isChanged, menuItemsOf, organizationOf, type Shape } from './shape.ts'
 
 /** The id of an event or an organization of a data set, by its number. */
 export const idOf = (seed: number, kind: 'event' | 'organization', number: number): string =>
@@ -39,7 +39,7 @@ export function eventRecord(shape: Shape, number: number): TestRecord {
       openedAt: instant(firstDay + (dayId - 1) * dayMs),
       closedAt: dayId === days.length ? null : instant(firstDay + (dayId - 1) * dayMs + openMs),
     })),
-    menuItems: idsTo(menuItems).map(menuItemId => ({
+    menuItems: idsTo(menuItemsOf(shape)).map(menuItemId => ({
       menuItemId,
       name: nameOf(menuItemId),
       categoryName: `Category ${menuItemId % 4}`,
@@ -63,7 +63,8 @@ export function orderRecord(
   const aDay = Math.ceil((shape.ordersByEvent[event] ?? 1) / daysOf(shape))
   const day = Math.floor(order / aDay)
   const secondOfDay = Math.floor(((order % aDay) / aDay) * (openMs / 1000))
-  const items = [lineOf(random), lineOf(random), lineOf(random)]
+  const menuItems = menuItemsOf(shape)
+  const items = [lineOf(random, menuItems), lineOf(random, menuItems), lineOf(random, menuItems)]
   const gross = items.reduce((sum, { quantity, menuItemId }) => sum + quantity * centsOf(menuItemId), 0)
   const total = random.chance(0.1) ? Math.floor(gross * 0.9) : gross
   const value = {
@@ -86,7 +87,7 @@ export function orderRecord(
 }
 
 /** Some items sell far better than others. */
-function lineOf(random: Random) {
+function lineOf(random: Random, menuItems: number) {
   const menuItemId = 1 + Math.floor(random.unit() ** 2 * menuItems)
   const note = random.chance(0.1) ? 'without onions' : null
   const unitPrice = centsOf(menuItemId) / 100

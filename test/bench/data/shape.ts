@@ -7,6 +7,8 @@ export type Shape = {
   days?: number
   /** Events of each organization; 10 by default. */
   eventsOfAnOrganization?: number
+  /** Menu items of each event; 80 by default. */
+  menuItems?: number
   /** Partitions of the topics of events, orders and refunds; 6 by default. */
   partitions?: number
   /** A bad record lies behind each order record, on its partition. */
@@ -16,7 +18,7 @@ export type Shape = {
 export const areas = [1, 2, 3, 4, 5]
 /** How many days, and how many menu items, each event has; their ids count from 1. */
 export const daysOf = ({ days = 5 }: Shape): number => days
-export const menuItems = 80
+export const menuItemsOf = ({ menuItems = 80 }: Shape): number => menuItems
 
 export const partitionsOf = ({ partitions = 6 }: Shape): number => partitions
 

@@ -2,7 +2,7 @@ import type { Row } from '../run/row.ts'
 import { badRecords } from './badRecords.ts'
 import { cold } from './cold.ts'
 import { dashboards } from './dashboards.ts'
-import { freshness } from './freshness.ts'
+import { freshness, menu } from './freshness.ts'
 import { growth } from './growth.ts'
 import { hot } from './hot.ts'
 import { hotSize } from './hotSize.ts'
@@ -29,6 +29,7 @@ export const rows: Row[] = [
   orderList,
   freshness,
   dashboards,
+  menu,
   start,
   memory,
   badRecords,
