@@ -47,8 +47,8 @@ export async function pickOfAll(db: Postgres, request: FastifyRequest): Promise<
 }
 
 /**
- * The same for streams, sheets and files, which never show another day or area than the requested one: 404 if the event
- * does not list it, or if there are no events. Sales are read only if no event is named.
+ * The same for streams, sheets and files, which show only the requested day and area: 404 if the event does not list
+ * them, or if there are no events. Sales are read only if the request names no event.
  */
 export async function pickDay(db: Postgres, request: FastifyRequest): Promise<Picked> {
   const wish = wishOf(request)

@@ -51,7 +51,7 @@ ${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, option
       const fields = formFields(request)
       const asked = askedOf(fields)
       if (session.isOidc && !asked.isFactorOnly) return show(request, reply.code(403), asked)
-      // One field for both: six digits are a code, unless there is no app.
+      // One field takes both: six digits are a code if the account has an authenticator app.
       const [typed, passkey] = [textOf(fields, 'password'), textOf(fields, 'passkey')]
       const isCode = asked.isFactorOnly || (session.hasApp && /^\d{3} ?\d{3}$/.test(typed))
       const isFactor = isCode || passkey !== ''

@@ -12,7 +12,7 @@ import type { DirectAnswers } from '../polling/directAnswers.ts'
 import type { Fallback, Polling } from '../polling/polling.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
 import { type Answer, createMessages, limitHeaders, sendMessage } from './answer.ts'
-import { createAuthenticate, createParameters, type Parsed } from './checks.ts'
+import { authenticate, createParameters, type Parsed } from './checks.ts'
 import type { OnAnswered } from './metrics.ts'
 import { RequestProblem, unavailable } from './problems.ts'
 
@@ -39,13 +39,12 @@ type RequestDeps = RequestSources & {
  */
 export function createAnswerRequest(deps: RequestDeps) {
   const { authenticator, limiter, batches, readers, unread, onAnswered, polling, direct } = deps
-  const authenticate = createAuthenticate(authenticator)
   const throttle = createFailedAuthenticationThrottle()
   const { parse, remember } = createParameters()
   const messageOf = createMessages()
 
   const keyOf = async (request: FastifyRequest): Promise<ApiKey> => {
-    const key = await authenticate(request.headers)
+    const key = await authenticate(authenticator, request.headers)
     if (key === undefined) {
       await throttle()
       throw new RequestProblem('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } })

@@ -9,26 +9,20 @@ import { findBrokenEncoding, parseQuery, splitTarget } from './encoding.ts'
 import { type ParameterError, RequestProblem, unavailable } from './problems.ts'
 
 /**
- * Returns the function that finds a request's key; undefined without a valid token. The promise, or the call itself,
- * rejects with `service-unavailable` if nothing can tell whether the token is valid.
+ * Finds a request's key; undefined without a valid token. Rejects with `service-unavailable` if nothing can tell
+ * whether the token is valid.
  */
-export function createAuthenticate(
+export async function authenticate(
   authenticator: Authenticator,
-): (headers: IncomingHttpHeaders) => ApiKey | undefined | Promise<ApiKey | undefined> {
-  return headers => {
-    const token = tokenOf(headers)
-    if (token === undefined) return undefined
-    try {
-      const key = authenticator.authenticate(token)
-      return key instanceof Promise ? key.catch(asProblem) : key
-    } catch (error) {
-      return asProblem(error)
-    }
+  headers: IncomingHttpHeaders,
+): Promise<ApiKey | undefined> {
+  const token = tokenOf(headers)
+  if (token === undefined) return undefined
+  try {
+    return await authenticator.authenticate(token)
+  } catch (error) {
+    throw error instanceof AuthenticationUnavailable ? unavailable() : error
   }
-}
-
-function asProblem(error: unknown): never {
-  throw error instanceof AuthenticationUnavailable ? unavailable() : error
 }
 
 export type Parsed =

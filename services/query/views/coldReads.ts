@@ -4,7 +4,7 @@ import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { Memory } from './memory.ts'
 import type { EventRef } from './question.ts'
 
-/** Reads an event, once for all requests that wait for it; undefined if there is no such event. */
+/** Reads an event once for all waiting requests; undefined if it does not exist. */
 type ColdRead = (event: EventRef, needs: Needs) => Promise<Read | undefined>
 
 /** Reads events from Postgres, and remembers what they say and which ones do not exist. */

@@ -12,8 +12,8 @@ const silentMs = 3_000
 
 export type Watermarks = {
   /**
-   * Whether a watermark in Redis shows that the shard's documents are no longer updated: it is behind the one in
-   * Postgres, or later than the database's clock.
+   * Whether a shard's watermark in Redis is stale, and its documents with it: behind the one in Postgres, or later than
+   * the database's clock.
    */
   isStale(shard: number, asOfMs: number): boolean
   /** Whether a watermark is later than the database's clock, which has gone back; false before the first poll. */
