@@ -164,6 +164,7 @@ export async function isSameLog(
 ): Promise<boolean> {
   const stored = await readLogs(db.withSchema(shadowSchema), topics)
   const logs = await judgeLogs(kafka, stored)
+  if (logs.length === stored.length) return logs.every(({ state }) => state === 'ok')
   const judged = new Set(logs.map(partitionKey))
   const counts = await describeTopics(kafka, topics)
   const leaderless = stored.find(
@@ -171,7 +172,7 @@ export async function isSameLog(
   )
   if (leaderless !== undefined)
     throw new TransientError(`no broker leads ${leaderless.topic}-${leaderless.partition} right now`)
-  return logs.length === stored.length && logs.every(({ state }) => state === 'ok')
+  return false
 }
 
 /**

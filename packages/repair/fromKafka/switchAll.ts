@@ -25,9 +25,9 @@ type SwitchDeps = RepairDeps & {
 const switchTries = 5
 
 /**
- * Switches everything to what was read from the topics, in one transaction: from locking the stored offsets, at which
- * the live projectors wait, over applying the last records up to exactly these offsets, to the commit. Readers see each
- * event's old or new rows. Then everything is published whole. After a crash before the commit nothing has happened;
+ * Switches everything to what was read from the topics, in one transaction: it locks the stored offsets, so that the
+ * live projectors wait, applies the last records up to exactly these offsets, and commits. Readers see each event's old
+ * or new rows. Then everything is published whole. After a crash before the commit nothing has happened;
  * after it the projectors see that Redis lacks this revision and publish it. Returns the number of events; throws if
  * records would be removed and may not be.
  */
@@ -43,7 +43,7 @@ export async function switchAll(deps: SwitchDeps): Promise<number> {
   return events.length
 }
 
-/** A switch that had to wait too long, or met the projector in a circle of locks, is rolled back and tried again. */
+/** A switch that had to wait too long, or was deadlocked with a projector, is rolled back and tried again. */
 async function withTries<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
