@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiKey, AuthenticationUnavailable, type Authenticator } from '@tally/access'
-import type { Endpoint } from '@tally/contract'
+import { type Endpoint, sentenceOf } from '@tally/contract'
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
@@ -55,10 +55,12 @@ export function createParameters() {
   }
 }
 
+const inWords = { error: sentenceOf }
+
 function parseWith({ params, query }: Endpoint, request: FastifyRequest): Parsed {
   // The query is text: server.ts disables fastify's parser.
   const given = { params: request.params, query: parseQuery(request.query as string) }
-  const [ofPath, ofQuery] = [params.safeParse(given.params), query.safeParse(given.query)]
+  const [ofPath, ofQuery] = [params.safeParse(given.params, inWords), query.safeParse(given.query, inWords)]
   if (!ofPath.success || !ofQuery.success)
     return { errors: [...errorsOf(ofPath.error, given.params), ...errorsOf(ofQuery.error, given.query)] }
   const parsed = { params: ofPath.data, query: ofQuery.data }

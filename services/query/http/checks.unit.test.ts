@@ -29,3 +29,14 @@ test.each([
   expect(found).toHaveProperty('query')
   expect((found as { ignored?: string }).ignored).toBe(names)
 })
+
+test('an unknown status names those that there are', () => {
+  expect(parsed('status=x')).toEqual({
+    errors: [
+      {
+        parameter: 'status',
+        message: 'must be one of PreOrder, Pending, Paid, Preparing, ReadyForPickup, Completed, Cancelled',
+      },
+    ],
+  })
+})
