@@ -42,20 +42,21 @@ export async function consumeBatches(
   let session: Session | undefined
   let sessionBeganAt = 0
   const unexpected = createUnexpected(logger, 'the consumer stopped; starting it again')
-  const whyFatal = createWhyFatal(connection, options.topics)
+  const whyFatal = createWhyFatal(options.topics, topics => describeTopics(connection, topics))
 
   const supervise = async (): Promise<void> => {
     for (let failures = 1; !stopping.signal.aborted; failures++) {
       sessionBeganAt = performance.now()
       session = new Session(connection, options, tuning, memory)
       const error = await session.ended
+      const lastedMs = performance.now() - sessionBeganAt
       if (stopping.signal.aborted) return
       memory.kafkaError = error
       await Promise.race([session.close(), sleepUntil(stopTimeoutMs, stopping.signal)])
-      const fatal = error && (await whyFatal(error))
+      const fatal = error && (await whyFatal(error, lastedMs))
       if (fatal) return options.onCrash(fatal)
       unexpected(error, failures)
-      if (performance.now() - sessionBeganAt > stalledMs) failures = 1
+      if (lastedMs > stalledMs) failures = 1
       await sleepUntil(backoffMs(failures), stopping.signal)
     }
   }
@@ -88,18 +89,22 @@ export async function consumeBatches(
 /** A topic counts as deleted once it has been missing for this long: a broker that has just started knows none. */
 const topicMissingMs = 60_000
 
-/** Returns what takes the error of a session and returns one to crash with, undefined if another may heal it. */
-function createWhyFatal(connection: KafkaConnection, topics: string[]) {
-  let topicMissingSince: number | undefined
-  return async (error: Error): Promise<Error | undefined> => {
+/** Returns what takes the error of a session, and returns one to crash with, undefined if another may heal it. */
+export function createWhyFatal(
+  topics: string[],
+  describe: (topics: string[]) => Promise<ReadonlyMap<string, unknown>>,
+) {
+  let missingSince: number | undefined
+  return async (error: Error, lastedMs: number): Promise<Error | undefined> => {
     if (isFatal(error)) return error
-    if (!isUnknownTopic(error)) {
-      topicMissingSince = undefined
-      return undefined
-    }
-    topicMissingSince ??= performance.now()
-    if (performance.now() - topicMissingSince < topicMissingMs) return undefined
-    const known = await describeTopics(connection, topics).catch(() => undefined)
-    return known && new TopicMissingError(topics.filter(topic => !known.has(topic)))
+    const isMissing = isUnknownTopic(error)
+    // A session that lasts has all topics.
+    if (!isMissing || lastedMs > topicMissingMs) missingSince = undefined
+    if (!isMissing) return undefined
+    missingSince ??= performance.now()
+    if (performance.now() - missingSince < topicMissingMs) return undefined
+    const known = await describe(topics).catch(() => undefined)
+    const missing = known === undefined ? [] : topics.filter(topic => !known.has(topic))
+    return missing.length > 0 ? new TopicMissingError(missing) : undefined
   }
 }
