@@ -68,7 +68,9 @@ export const rateLimits = z
   .string()
   .transform(list)
   .refine(parts => parts.every(part => /^(Trial|ActiveDayPass|Inactive)=[1-9]\d{0,8}$/.test(part)))
-  .transform(parts => Object.fromEntries(parts.map(part => part.split('='))) as Record<string, string>)
+  .transform(parts => parts.map(part => part.split('=') as [string, string]))
+  .refine(given => new Set(given.map(([status]) => status)).size === given.length)
+  .transform(given => Object.fromEntries(given) as Record<string, string>)
   .transform(given => ({
     Trial: Number(given.Trial ?? 2),
     ActiveDayPass: Number(given.ActiveDayPass ?? 60),

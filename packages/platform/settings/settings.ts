@@ -49,8 +49,9 @@ const schema = z.object({
   KAFKA_GROUP_ID: z
     .string()
     .max(200)
+    .regex(/\S/)
     .default('tally-projector')
-    .meta({ takes: 'at most 200 characters' })
+    .meta({ takes: '1 to 200 characters' })
     .describe('the consumer group of the projectors'),
   TOPIC_PREFIX: z
     .string()

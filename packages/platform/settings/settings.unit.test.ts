@@ -96,6 +96,7 @@ test.each([
   ['KAFKA_BROKERS', ['a', 'http://a:1', ',', 'a:1/x', 'a:0', 'a:65536']],
   ['KAFKA_SSL', ['maybe']],
   ['KAFKA_SASL_MECHANISM', ['oauthbearer']],
+  ['KAFKA_GROUP_ID', [' ', 'x'.repeat(201)]],
   ['TOPIC_PREFIX', ['a b', 'ä', 'a/b', 'x'.repeat(201)]],
   ['DATABASE_URL', ['mysql://localhost/tally', 'localhost:5432', 'tally']],
   [
@@ -116,7 +117,10 @@ test.each([
   ['ADMIN_OIDC_ISSUER', ['example.org', 'http://example.org', 'http://127.evil.example', 'ftp://localhost']],
   ['ADMIN_OIDC_EMAILS', ['true', 'Trusted']],
   ['OPS_PORT', ['http']],
-  ['RATE_LIMITS', ['Trial', 'Trial=0', 'Trial=2.5', 'Trial=-1', 'Gold=5', 'Trial=02', 'trial=2']],
+  [
+    'RATE_LIMITS',
+    ['Trial', 'Trial=0', 'Trial=2.5', 'Trial=-1', 'Gold=5', 'Trial=02', 'trial=2', 'Trial=2,Trial=3'],
+  ],
   ['API_CONTACT', ['example.org', 'Ada', 'ftp://example.org']],
   ['CORS_ORIGINS', ['example.org', 'https://example.org/', 'ftp://example.org', 'null']],
   ['EDITION', ['Cloud', 'enterprise']],
