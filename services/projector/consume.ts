@@ -243,7 +243,7 @@ export function createTroubles(logger: Logger) {
   const rejections = oncePerMinute<LastRejected>((reason, count, last) =>
     logger.warn(
       { reason, count, last },
-      `${count === 1 ? 'a record was' : `${count} records were`} rejected (${reason}): see \`tally dead-letters list --reason ${reason}\``,
+      `${count === 1 ? 'a record was' : `${count} records were`} rejected (${reason}): see \`tally dead-letters list\``,
     ),
   )
   const failures = oncePerMinute<Failed>((_, count, { reason, ...last }) =>
