@@ -2,6 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
+const root = join(import.meta.dirname, '../..')
+const script = (name: string) => readFileSync(join(root, 'services/admin/assets', name), 'utf8')
+
 /** Syntax of scripts and style sheets that browsers of 2021 do not read: a script ends there, a rule is left out. */
 const newer: Record<string, [what: string, pattern: RegExp][]> = {
   js: [
@@ -24,12 +27,9 @@ const newer: Record<string, [what: string, pattern: RegExp][]> = {
   ],
 }
 
-test.for(
-  globSync(['services/admin/assets/*.{js,css}', 'docs/guides/dashboard/*.{js,css}'], {
-    cwd: join(import.meta.dirname, '../..'),
-  }),
-)('%s is read by browsers of 2021', file => {
-  const text = readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+const files = globSync(['services/admin/*/*.{js,css}', 'docs/guides/dashboard/*.{js,css}'], { cwd: root })
+test.for(files)('%s is read by browsers of 2021', file => {
+  const text = readFileSync(join(root, file), 'utf8')
   const found = (newer[file.split('.').at(-1) ?? ''] ?? []).filter(([, pattern]) => pattern.test(text))
   expect(found.map(([what]) => what)).toEqual([])
 })
@@ -38,12 +38,10 @@ test.for(
 function withImports(name: string, seen = new Set<string>()): Set<string> {
   if (seen.has(name)) return seen
   seen.add(name)
-  const text = readFileSync(join(import.meta.dirname, '../../services/admin/assets', name), 'utf8')
-  for (const [, imported = ''] of text.matchAll(/from '\.\/(.+)'$/gm)) withImports(imported, seen)
+  for (const [, imported = ''] of script(name).matchAll(/from '\.\/(.+)'$/gm)) withImports(imported, seen)
   return seen
 }
 
 test.for([...withImports('screen.js'), 'page.js'])('%s is read by Chromium 79', name => {
-  const text = readFileSync(join(import.meta.dirname, '../../services/admin/assets', name), 'utf8')
-  expect(text).not.toMatch(/\?\.(?!\d)|\?\?|\|\|=|&&=|\breplaceChildren\(|\breplaceAll\(/)
+  expect(script(name)).not.toMatch(/\?\.(?!\d)|\?\?|\|\|=|&&=|\breplaceChildren\(|\breplaceAll\(/)
 })

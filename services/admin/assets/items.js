@@ -52,7 +52,7 @@ export function itemCounts({ counts, dayId }, format, chosen) {
   const list = items =>
     h(
       'ul',
-      { class: 'counts' },
+      { class: 'plain counts' },
       ...[...items].sort(compare).map(item => countRow(item, format, linkOf(chosen.address, dayId, item))),
     )
   const groups = groupsOf(listed).sort(compare)

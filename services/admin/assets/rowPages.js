@@ -1,6 +1,6 @@
 /** A row's part of the screen's height: its smallest text, half of it, is at least 2 %. */
 const parts = { upright: { least: 0.042, most: 0.075 }, wide: { least: 0.058, most: 0.1 } }
-/** The text of a name as part of its row (screen.css). */
+/** The text of a name as part of its row (screens/portions.css). */
 const textOfRow = 0.56
 /** Rows for fewer would leave no page. */
 const fewestRows = 2

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { compress, encodingOf, sendCompressed } from './compression.ts'
 import { notFound } from './problem.ts'
@@ -22,12 +22,20 @@ function assets(): Assets {
   const hash = createHash('sha256')
   for (const name of readdirSync(folder).sort()) {
     if (types[extname(name)] === undefined) continue
-    const bytes = readFileSync(join(folder, name))
+    const bytes = contentOf(join(folder, name))
     files.set(name, bytes)
     hash.update(`${name} ${bytes.length}\n`).update(bytes)
   }
   read = { version: hash.digest('base64url').slice(0, 12), files }
   return read
+}
+
+/** A file; of a style sheet with those that it imports in their places, so that a browser asks once for all. */
+function contentOf(file: string): Buffer {
+  const bytes = readFileSync(file)
+  if (extname(file) !== '.css') return bytes
+  const imported = (_: string, path: string) => readFileSync(join(dirname(file), path), 'utf8')
+  return Buffer.from(bytes.toString().replaceAll(/^@import "(.+)";\n/gm, imported))
 }
 
 /**

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
@@ -6,6 +8,13 @@ import { assetFiles, assetPath } from './assets.ts'
 const app = fastify()
 assetFiles(app)
 const get = (url: string, encodings = '') => app.inject({ url, headers: { 'accept-encoding': encodings } })
+
+test('each style sheet of the area is part of one asset', async () => {
+  const sent = (await get('/assets/style.css')).body + (await get('/assets/screen.css')).body
+  const sheets = globSync(join(import.meta.dirname, '../!(assets)/*.css'))
+  const parts = sheets.map(sheet => sent.split(readFileSync(sheet, 'utf8')).length - 1)
+  expect(Object.groupBy(sheets, (_, index) => String(parts[index]))).toEqual({ 1: sheets })
+})
 
 test('an asset is kept for good under the address of its version, and under no other', async () => {
   const kept = await get(assetPath('style.css'))

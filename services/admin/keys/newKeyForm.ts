@@ -90,7 +90,7 @@ export function newKeyView(
   const { mistake, describedBy } = fieldMistakes(mistakes)
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1>New key</h1>
-<p class="presets">What is it for? ${presets.map(({ value, name, line }) => html`<a class="button" href="/keys/new?for=${value}" title="${line}">${name}</a> `)}</p>
+<p class="plain">What is it for? ${presets.map(({ value, name, line }) => html`<a class="button" href="/keys/new?for=${value}" title="${line}">${name}</a> `)}</p>
 <form method="post" action="/keys" class="card form">
 ${csrfField(csrf)}
 <label for="name">Name</label>

@@ -24,16 +24,16 @@ ${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Aver
 </section>
 <div>
 <section class="card" aria-labelledby="best-title"><div class="titled"><h2 id="best-title">Best sellers</h2>${choice('best', 'Best sellers by', ['Portions', 'Takings'])}</div>
-<ol class="best" id="best">${part('best')}</ol>
+<ol class="plain best" id="best">${part('best')}</ol>
 <div id="returned-part"${isEmpty('returned')}><h3 id="returned-title">Returned</h3>
-<ul class="best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul></div></section>
+<ul class="plain best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul></div></section>
 <section class="card" aria-labelledby="days-title" id="days-part"${isEmpty('days')}><h2 id="days-title">Days</h2>
-<ul class="days" id="days">${part('days')}</ul></section>
+<ul class="plain days" id="days">${part('days')}</ul></section>
 <section class="card" aria-labelledby="payments-title" id="payments-part"${isEmpty('payments')}><h2 id="payments-title">By payment method</h2>
-<ul class="best" id="payments" aria-labelledby="payments-title">${part('payments')}</ul></section>
+<ul class="plain best" id="payments" aria-labelledby="payments-title">${part('payments')}</ul></section>
 ${lastFestival}
 <section class="card" aria-labelledby="statuses-title"><h2 id="statuses-title">Orders by status</h2>
-<dl class="statuses" id="statuses">${part('statuses')}</dl></section>
+<dl class="plain statuses" id="statuses">${part('statuses')}</dl></section>
 </div>
 <section class="card items" aria-labelledby="counts-title"><div class="titled"><h2 id="counts-title">Items</h2>${choice('sort', 'Sort items by', ['Menu', 'Sold', 'Takings'])}</div>
 <div id="search" hidden><label class="hidden" for="query">Search items</label><input type="search" id="query" placeholder="Search" autocomplete="off"></div>
