@@ -17,42 +17,30 @@ const order = (hours: number[], opening: Parameters<typeof eveningOf>[1]): numbe
   ).map(({ hour }) => hour)
 
 test.each([
-  {
-    name: 'midnight comes after 23:00',
-    day: friday,
-    hours: [18, 19, 21, 23, 0],
-  },
-  {
-    name: 'orders before the opening come first, those after the closing last',
-    day: friday,
-    hours: [16, 17, 18, 23, 0, 1],
-  },
-  {
-    name: 'an order at 02:00 belongs to the night, without one before midnight too',
-    day: friday,
-    hours: [18, 2],
-  },
-  {
-    name: 'a pause while the day was open does not part it, however long',
-    day: dayOf('2026-09-04T10:00:00+02:00', '2026-09-05T03:00:00+02:00'),
-    hours: [10, 11, 12, 23, 0, 1, 2],
-  },
-  {
-    name: 'a day that was opened late begins with its first order',
-    day: dayOf('2026-09-04T22:00:00+02:00', '2026-09-05T01:00:00+02:00'),
-    hours: [18, 19, 20, 21, 22, 23, 0],
-  },
-  {
-    name: 'in the night in which 02:00 comes twice',
-    day: dayOf('2026-10-24T18:00:00+02:00', '2026-10-25T05:00:00+01:00'),
-    hours: [18, 23, 0, 1, 2, 3, 4],
-  },
-  {
-    name: 'in the night that has no 02:00',
-    day: dayOf('2026-03-28T18:00:00+01:00', '2026-03-29T05:00:00+02:00'),
-    hours: [18, 23, 0, 1, 3, 4],
-  },
-])('$name', ({ day, hours }) => {
+  ['midnight comes after 23:00', friday, [18, 19, 21, 23, 0]],
+  ['orders before the opening come first, those after the closing last', friday, [16, 17, 18, 23, 0, 1]],
+  ['an order at 02:00 belongs to the night, without one before midnight too', friday, [18, 2]],
+  [
+    'a pause while the day was open does not part it, however long',
+    dayOf('2026-09-04T10:00:00+02:00', '2026-09-05T03:00:00+02:00'),
+    [10, 11, 12, 23, 0, 1, 2],
+  ],
+  [
+    'a day that was opened late begins with its first order',
+    dayOf('2026-09-04T22:00:00+02:00', '2026-09-05T01:00:00+02:00'),
+    [18, 19, 20, 21, 22, 23, 0],
+  ],
+  [
+    'in the night in which 02:00 comes twice',
+    dayOf('2026-10-24T18:00:00+02:00', '2026-10-25T05:00:00+01:00'),
+    [18, 23, 0, 1, 2, 3, 4],
+  ],
+  [
+    'in the night that has no 02:00',
+    dayOf('2026-03-28T18:00:00+01:00', '2026-03-29T05:00:00+02:00'),
+    [18, 23, 0, 1, 3, 4],
+  ],
+])('%s', (_, day, hours) => {
   expect(order(hours, { ...rome, day })).toEqual(hours)
 })
 
