@@ -1,5 +1,5 @@
 import { createLogger } from '@tally/platform'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ConsumeOptions, RecordBatch, StartOffsets } from '../types.ts'
 import { beginGeneration, createPartitionQueues, type Generation, processFetch } from './generation.ts'
 import { newMemory, newPartitions, type PartitionState } from './memory.ts'
@@ -65,6 +65,8 @@ test('batches are passed on one after the other, and committed', async () => {
 })
 
 test('a batch that fails is read again, after a pause', async () => {
+  onTestFinished(() => void vi.useRealTimers())
+  vi.useFakeTimers({ toFake: ['performance'] })
   const { run, committed, state } = fetched(async ({ from, next }) => {
     if (from === 5) throw new Error('Postgres is down')
     return next
