@@ -1,4 +1,4 @@
-export { EventRoom } from './apply/room.ts'
+export { type EventLimits, EventRoom } from './apply/room.ts'
 export { type Counts, createCheck, type RecordFinding } from './check.ts'
 export type { Effects, EventEffect, Projected } from './effects.ts'
 export { createGroupCommit } from './groupCommit.ts'

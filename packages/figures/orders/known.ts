@@ -1,5 +1,5 @@
 import { type EventId, type Order, type OrderId, type OrderLine, toCents } from '@tally/contract'
-import { type Tx, texts, uuids } from '@tally/platform'
+import { type Postgres, type Tx, texts, uuids } from '@tally/platform'
 import { type RawBuilder, sql } from 'kysely'
 import {
   type CountedOrder,
@@ -154,7 +154,7 @@ const fields = statement(fieldsBut('event_id', 'order_id', 'lines'))()
  * repeat a version: what is applied is compared with them. Throws a TooMuchStoredError (tables/statement.ts).
  */
 export async function readStoredOrders(
-  tx: Tx,
+  db: Postgres,
   asked: AskedOrders,
 ): Promise<Map<EventId, Map<OrderId, Order>>> {
   const { rows } = await sql<StoredRow>`
@@ -162,7 +162,7 @@ select asked.event_id as "eventId", stored.order_id as "orderId",
   ${fields},
   ${withinBound(sql`lines::text`)} as lines
 from ${storedOf(asked, columns)}
-where version > 0`.execute(tx)
+where version > 0`.execute(db)
   const orders = new Map<EventId, Map<OrderId, Order>>()
   for (const { lines, ...order } of rows) {
     const items = (JSON.parse(readWithin(lines)) as OrderLine[]).map(line => ({

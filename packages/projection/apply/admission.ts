@@ -1,4 +1,4 @@
-import type { EventId, Order, Rejected } from '@tally/contract'
+import type { EventId, Order, OrderId, Rejected } from '@tally/contract'
 import {
   addChanges,
   allAreas,
@@ -10,9 +10,11 @@ import {
   itemsPerBlock,
   type LockedEvent,
   noRefunds,
+  readStoredOrders,
   unknownOrder,
 } from '@tally/figures'
 import type { Tx } from '@tally/platform'
+import { differingField, orderContent } from '../judge/versions.ts'
 import { type EventRoom, scopeName } from './room.ts'
 
 /** Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied. */
@@ -28,7 +30,8 @@ type Changes = ReadonlyMap<EventId, CounterChanges>
 /**
  * Admits all orders of an event if what the winners of the batch change in it has room. Otherwise they are admitted one
  * after the other in the order of the batch: what they create takes room, what exists does not. Room that an order
- * takes which loses to a later version is not given back.
+ * takes which loses to a later version is not given back. An order that `room.live` has exactly so is admitted without
+ * room, too.
  */
 export async function createAdmission(
   tx: Tx,
@@ -37,6 +40,7 @@ export async function createAdmission(
     locked: ReadonlyMap<EventId, LockedEvent>
     changes: Changes
     orders: () => Order[]
+    entries: ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>
   },
 ): Promise<Admission> {
   const { room, changes } = batch
@@ -64,12 +68,20 @@ export async function createAdmission(
   const isFull = (id: EventId) =>
     lacking(missing(countersOf(id, changes.get(id) as CounterChanges))) !== undefined
   const full = new Set([...near].filter(isFull))
+  const inFull = new Map([...batch.entries].filter(([id]) => full.has(id)))
+  const kept = room.live && full.size > 0 ? await readStoredOrders(room.live, inFull) : undefined
+  /** Its version is not enough: an order that was rejected may have been corrected without a new one. */
+  const isKept = (order: Order) => {
+    const live = kept?.get(order.eventId)?.get(order.orderId)
+    if (live?.version !== order.version) return false
+    return differingField(orderContent(live), orderContent(order)) === undefined
+  }
 
   const admit: Admit = order => {
     if (!full.has(order.eventId)) return undefined
     const created = missing(countersOfOrder(order))
     const of = lacking(created)
-    if (of !== undefined) return tooMany(of, room.limits[of])
+    if (of !== undefined && !isKept(order)) return tooMany(of, room.limits[of])
     for (const key of created) {
       const name = scopeName(scopeOf(key))
       remaining.set(name, (remaining.get(name) as number) - 1)

@@ -53,7 +53,8 @@ export async function applyOrders(tx: Tx, parts: ShardPart<Order>[], room: Event
   let all = judgeOrders(placed, () => undefined)
   let winners = winnersOf(entries)
   const orders = () => placed.flatMap(part => part.orders.map(({ order }) => order))
-  const { admit, store } = await createAdmission(tx, { room, locked, changes: winners.changes, orders })
+  const batch = { room, locked, changes: winners.changes, orders, entries }
+  const { admit, store } = await createAdmission(tx, batch)
   if (admit !== undefined) {
     all = judgeOrders(placed, admit)
     winners = winnersOf(entries)

@@ -7,7 +7,7 @@ import {
   type LockedEvent,
   noAreaChanges,
 } from '@tally/figures'
-import type { Tx } from '@tally/platform'
+import type { Postgres, Tx } from '@tally/platform'
 import type { Effects } from '../effects.ts'
 
 /** How many counters the orders of an event may make (docs/records.md, Limits of an event, says why these). */
@@ -38,13 +38,16 @@ type Known = { revision: number; rooms: Map<string, number>; isNear: boolean }
  */
 export class EventRoom {
   readonly limits: EventLimits
+  /** Where a rebuild projects into other tables: the live ones, whose orders have room whatever the limits say. */
+  readonly live: Postgres | undefined
   private readonly most: number
   private readonly events = new Map<EventId, Known>()
   private counts = 0
 
-  constructor(limits: EventLimits = eventLimits, most = mostCounts) {
+  constructor(limits: EventLimits = eventLimits, most = mostCounts, live?: Postgres) {
     this.limits = limits
     this.most = most
+    this.live = live
   }
 
   /**

@@ -12,7 +12,7 @@ import {
 } from '@tally/kafka'
 import { readOffsets, type StoredOffset } from '@tally/offsets'
 import { isTransient, type Postgres, TransientError } from '@tally/platform'
-import { EventRoom, projectPieces } from '@tally/projection'
+import { type EventLimits, EventRoom, projectPieces } from '@tally/projection'
 import {
   belowEnds,
   ensurePartitions,
@@ -50,13 +50,15 @@ const noDeadLetters = { send: async () => {}, committed: () => {} }
 /**
  * Reads all topics from the start, or from where an interrupted run stopped, and applies them to the shadow with the
  * projector's own code. The shadow never passes the live tables, so that the two can meet at one offset
- * (createPositions). Dead letters are not sent: the live projector has sent or will send them.
+ * (createPositions). Dead letters are not sent: the live projector has sent or will send them. What fills an event here
+ * depends on versions that it no longer has: beyond its `limits`, orders are admitted that the live tables have.
  */
 export async function follow(
   deps: ShadowDeps,
-  { topicPrefix, groupId }: { topicPrefix: string; groupId: string },
+  of: { topicPrefix: string; groupId: string; limits?: EventLimits | undefined },
 ): Promise<Follower> {
-  const { kafka, shadow } = deps
+  const { kafka, db, shadow } = deps
+  const { topicPrefix, groupId, limits } = of
   const types = recordTopics(topicNames(topicPrefix))
   const topics = [...types.keys()]
   const failure = Promise.withResolvers<never>()
@@ -69,7 +71,7 @@ export async function follow(
   const refresh = async () => positions.follow(await readLiveOffsets(deps, topics))
   await refresh()
 
-  const room = new EventRoom()
+  const room = new EventRoom(limits, undefined, db)
   const consumer = await consumeBatches(kafka, {
     groupId,
     topics,
@@ -106,10 +108,8 @@ export async function follow(
     async reach(live) {
       const wanted = await belowEnds(kafka, topics, live)
       positions.hold(wanted)
-      for (
-        const end = performance.now() + tailMs;
-        [...wanted.keys()].some(key => positions.left(key) > 0);
-      ) {
+      const end = performance.now() + tailMs
+      while ([...wanted.keys()].some(key => positions.left(key) > 0)) {
         if (performance.now() > end) throw new TransientError('Kafka did not bring the last records in time')
         await Promise.race([sleep(10), failure.promise])
       }
@@ -138,12 +138,8 @@ async function applyBatch(
     await sleep(pollIntervalMs)
     return batch.from
   }
-  const next = await projectPieces(
-    { db: shadow, deadLetters: noDeadLetters, room },
-    type,
-    cutAt(target, batch),
-    () => {},
-  )
+  const deps = { db: shadow, deadLetters: noDeadLetters, room }
+  const next = await projectPieces(deps, type, cutAt(target, batch), () => {})
   positions.applied(key, next)
   return next
 }

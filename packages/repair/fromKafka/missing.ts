@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { TopicNames } from '@tally/kafka'
-import type { Tx } from '@tally/platform'
+import type { Postgres, Tx } from '@tally/platform'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { shadowSchema } from './shadow.ts'
 
@@ -56,12 +56,12 @@ export function refusal(missing: Missing[], topics: TopicNames): string {
 }
 
 /** The events that are in the topics, with their shard, without those that were removed. */
-export async function madeEvents(tx: Tx): Promise<Map<EventId, number>> {
+export async function madeEvents(db: Postgres): Promise<Map<EventId, number>> {
   const { rows } = await sql<{ event_id: EventId; shard: number }>`
 select event_id, shard
 from ${sql.id(shadowSchema, 'event_heads')} as made
 where not exists (select from removed_events as removed where removed.event_id = made.event_id)
-order by event_id`.execute(tx)
+order by event_id`.execute(db)
   return new Map(rows.map(({ event_id, shard }) => [event_id, shard]))
 }
 

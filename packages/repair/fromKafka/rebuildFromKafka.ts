@@ -56,7 +56,7 @@ export function rebuildFromKafka(
         throw new Error(
           'a topic was created again, or lost records, while it was read: run this command again',
         )
-      const events = await switchAll({ ...deps, locked, follower, topics, mayRemove, onRemoved })
+      const events = await switchAll({ ...deps, locked, shadow, follower, topics, mayRemove, onRemoved })
       const records = follower.position().done
       onProgress(records, records)
       await removeExtra(deps)

@@ -7,14 +7,14 @@ import { freshDatabase } from '@tally/testkit/servers/database'
 import { testRedis } from '@tally/testkit/servers/redis'
 import { type RawBuilder, sql } from 'kysely'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openShadow, shadowSchema } from './shadow.ts'
+import { openShadow, openShadowPostgres, shadowSchema } from './shadow.ts'
 import { switchAll } from './switchAll.ts'
 
 const shadow = (table: string) => sql.id(shadowSchema, table)
 
 /** Two shards that both sides have read to the same offsets. */
 async function caughtUp() {
-  const { db, drop } = await freshDatabase()
+  const { db, url, drop } = await freshDatabase()
   onTestFinished(drop)
   const { redis, keys } = await testRedis()
   onTestFinished(() => redis.disconnect())
@@ -23,8 +23,20 @@ async function caughtUp() {
   await ensureOffsets(db, topics.organizations, [0])
   await openShadow(db, 'tally', async () => true)
   await sql`insert into ${shadow('shard_offsets')} select * from shard_offsets`.execute(db)
+  const ofShadow = await openShadowPostgres(db, url, 1)
+  onTestFinished(() => ofShadow.destroy())
   const follower = { reach: async (live: Map<string, number>) => live, release() {} }
-  return { db, redis, keys, locked: db, follower, topics, mayRemove: false, onRemoved: vi.fn() }
+  return {
+    db,
+    redis,
+    keys,
+    locked: db,
+    shadow: ofShadow,
+    follower,
+    topics,
+    mayRemove: false,
+    onRemoved: vi.fn(),
+  }
 }
 
 /** The revision that each shard got when it was switched. */

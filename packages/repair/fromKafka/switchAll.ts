@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId, OrganizationId } from '@tally/contract'
-import { lockEvents, lockOrganizations, stampOrganizations } from '@tally/figures'
+import { deleteEmptied, lockEvents, lockOrganizations, stampOrganizations } from '@tally/figures'
 import { partitionKey, type TopicNames } from '@tally/kafka'
 import { nextRevision } from '@tally/offsets'
 import { isTransient, type Postgres, type Tx } from '@tally/platform'
@@ -14,6 +14,7 @@ import { eventTables, shadowSchema } from './shadow.ts'
 /** `locked`: the connection that a rebuild writes through (rebuild/run.ts). */
 type SwitchDeps = RepairDeps & {
   locked: Postgres
+  shadow: Postgres
   follower: Pick<Follower, 'reach' | 'release'>
   topics: TopicNames
   /** Whether records that the topics do not hold may be removed. */
@@ -32,6 +33,9 @@ const switchTries = 5
  * records would be removed and may not be.
  */
 export async function switchAll(deps: SwitchDeps): Promise<number> {
+  // Counters that only superseded versions of orders used take room of an event; `tally rebuild` frees it too.
+  for (const id of (await madeEvents(deps.locked)).keys())
+    await deps.shadow.transaction().execute(tx => deleteEmptied(tx, id))
   const { events, extra, organizations, revision, missing } = await withTries(() => switchRows(deps))
   if (missing.length > 0) deps.onRemoved(describeMissing(missing, deps.topics))
   for (const id of extra) await deps.redis.del(deps.keys.event(id))
