@@ -7,11 +7,7 @@ import { rules } from '../test/rules.ts'
 import { type RecordType, recordTypes } from './decode.ts'
 import { recordJsonSchema } from './jsonSchema.ts'
 
-type Properties = Record<string, Record<string, unknown>>
-
 const types = Object.keys(recordTypes) as RecordType[]
-const schemaOf = (type: RecordType) =>
-  recordJsonSchema(type) as unknown as { properties: Properties; required: string[] }
 
 /** A validator with ajv's default options, and the formats that it leaves to ajv-formats. */
 function validator(type: RecordType) {
@@ -88,35 +84,13 @@ test('the description names what the projector judges besides', () => {
   expect(recordJsonSchema('events').description).toContain('IANA time zone')
 })
 
-test('ids, versions and quantities are integers with their limits', () => {
-  const { properties } = schemaOf('orders')
-  expect(properties.areaId).toMatchObject({ type: 'integer', minimum: 1, maximum: 2_147_483_647 })
-  expect(properties.version).toMatchObject({ type: 'integer', minimum: 1 })
-  expect(properties.items).toMatchObject({
-    maxItems: 500,
-    items: {
-      properties: { quantity: { type: 'integer', minimum: -100_000, maximum: 100_000, not: { const: 0 } } },
-    },
-  })
+test('ids and dates say their format, too', () => {
+  const days = { items: { properties: { date: { format: 'date' } } } }
+  const properties = { organizationId: { format: 'uuid' }, startDate: { format: 'date-time' }, days }
+  expect(recordJsonSchema('events')).toMatchObject({ properties })
 })
 
-test('timestamps, dates and ids say their format, money its limits', () => {
-  expect(schemaOf('orders').properties).toMatchObject({
-    eventId: { type: 'string', format: 'uuid' },
-    orderDateTime: { type: 'string', format: 'date-time' },
-    totalAmount: { type: 'number', minimum: -99_999_999.99, maximum: 99_999_999.99 },
-    status: {
-      enum: ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed', 'Cancelled'],
-    },
-  })
-  expect(schemaOf('events').properties).toMatchObject({
-    days: { maxItems: 1000, items: { properties: { date: { type: 'string', format: 'date' } } } },
-  })
-})
-
-test('optional fields are not required', () => {
-  expect(schemaOf('events').required).not.toContain('timeZone')
-  expect(schemaOf('orders').required).not.toContain('tableNumber')
-  expect(schemaOf('refunds').required).not.toContain('lines')
-  expect(schemaOf('refunds').required).toEqual(['eventId', 'refundId', 'orderId', 'refundedAt', 'amount'])
+test('required fields are named', () => {
+  const { required } = recordJsonSchema('refunds')
+  expect(required).toEqual(['eventId', 'refundId', 'orderId', 'refundedAt', 'amount'])
 })

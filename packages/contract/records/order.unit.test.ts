@@ -6,15 +6,6 @@ import { order, readOrder } from './order.ts'
 const good = goodRecords.orders
 const [line] = good.items
 
-test('a good order is read without the schema, to what the schema makes of it', () => {
-  for (const over of [{}, { tableNumber: null }, { tableNumber: undefined }, { items: [] }, { note: 1 }]) {
-    const json = { ...good, ...over }
-    expect(readOrder(json, JSON.stringify(json))).toEqual(order.parse(json))
-  }
-  const upper = { ...good, eventId: good.eventId.toUpperCase(), amountPaid: -0 }
-  expect(readOrder(upper, JSON.stringify(upper))).toStrictEqual(order.parse(upper))
-})
-
 /** Values at and beyond the edge of one rule or another. */
 const edges: unknown[] = [
   ...[undefined, null, true, 'x', '', {}, [], Number.NaN, '\0', '\ud800', '🍕', 'é'.repeat(201)],
@@ -42,6 +33,7 @@ function expectAlike(json: object): boolean {
 }
 
 test('at every edge of every field it is judged as by the schema', () => {
+  expect(expectAlike({ ...good, unknown: 1 })).toBe(true)
   for (const edge of edges) {
     for (const name of Object.keys(good)) expectAlike({ ...good, [name]: edge })
     for (const name of Object.keys(line as object))
