@@ -159,12 +159,6 @@ test('members get as many shards as the others, or one less, and the organizatio
   expect(of(['a', 'b', 'c', 'd']).get('c')?.get('tally.organizations')).toEqual([0])
 })
 
-test('a member without a partition gets an empty assignment', () => {
-  const assigned = of(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
-  expect(assigned.get('h')).toEqual(new Map())
-  expect(assigned.size).toBe(8)
-})
-
 test('the order in which members are named does not matter', () => {
   expect(of(['c', 'a', 'b'])).toEqual(of(['a', 'b', 'c']))
 })
