@@ -14,18 +14,6 @@ const partitionOf = (key: string, partitions: number): number => {
   })
 }
 
-/** From the Java client: toPositive(Utils.murmur2(key)) % 6, % 50. */
-test.each([
-  ['7c1e0000-0000-4000-8000-000000000001', 0, 6],
-  ['0b5a7f3e-91d2-4c86-a5b0-3d2e1f604718', 3, 17],
-  ['ffffffff-ffff-4fff-bfff-ffffffffffff', 5, 47],
-  ['00000000-0000-0000-0000-000000000000', 3, 37],
-  ['a81bc81b-dead-4e5d-abff-90865d1e13b1', 2, 26],
-])('%s goes where the Java client sends it', (key, ofSix, ofFifty) => {
-  expect(partitionOf(key, 6)).toBe(ofSix)
-  expect(partitionOf(key, 50)).toBe(ofFifty)
-})
-
 /** Hashes from Kafka's own UtilsTest. */
 test.each([
   ['21', -973932308],
