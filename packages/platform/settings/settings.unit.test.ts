@@ -189,28 +189,29 @@ test('the three SASL settings go together', () => {
 const odd = fc.string({ unit: fc.constantFrom(...`aZ9,:;@/?#[]{}%&=+$!'"\\|<>^~\` ü\n\t`), maxLength: 8 })
 const password = fc.tuple(odd, odd).map(([before, after]) => `${before}MARKER${after}`)
 
+const provider = {
+  ADMIN_URL: 'https://admin.example.org',
+  ADMIN_OIDC_ISSUER: 'https://login.example.org/tenant',
+  ADMIN_OIDC_CLIENT_ID: 'tally',
+  ADMIN_OIDC_CLIENT_SECRET: 'hidden',
+}
+
 test('the settings of an OpenID provider go together, and require the address that it redirects to', () => {
-  const all = {
-    ADMIN_URL: 'https://admin.example.org',
-    ADMIN_OIDC_ISSUER: 'https://login.example.org/tenant',
-    ADMIN_OIDC_CLIENT_ID: 'tally',
-    ADMIN_OIDC_CLIENT_SECRET: 'hidden',
-  }
-  expect(readSettings(all).admin.oidc).toEqual({
+  expect(readSettings(provider).admin.oidc).toEqual({
     issuer: 'https://login.example.org/tenant',
     clientId: 'tally',
     clientSecret: 'hidden',
     adminUrl: 'https://admin.example.org',
     trustsEmail: false,
   })
-  expect(readSettings({ ...all, ADMIN_OIDC_EMAILS: 'trusted' }).admin.oidc?.trustsEmail).toBe(true)
-  for (const name of Object.keys(all)) {
-    const sentence = complaint({ ...all, [name]: '' })
+  expect(readSettings({ ...provider, ADMIN_OIDC_EMAILS: 'trusted' }).admin.oidc?.trustsEmail).toBe(true)
+  for (const name of Object.keys(provider)) {
+    const sentence = complaint({ ...provider, [name]: '' })
     expect(sentence).toContain('go together')
     expect(sentence).not.toContain('hidden')
   }
-  expect(readSettings({ ADMIN_URL: all.ADMIN_URL }).admin).toMatchObject({
-    url: all.ADMIN_URL,
+  expect(readSettings({ ADMIN_URL: provider.ADMIN_URL }).admin).toMatchObject({
+    url: provider.ADMIN_URL,
     oidc: undefined,
   })
 })
@@ -254,15 +255,9 @@ test('no password in an address is ever shown, whatever its characters and where
 })
 
 test('passwords can be turned off only if there is an OpenID provider', () => {
-  const oidc = {
-    ADMIN_URL: 'https://admin.example.org',
-    ADMIN_OIDC_ISSUER: 'https://login.example.org',
-    ADMIN_OIDC_CLIENT_ID: 'tally',
-    ADMIN_OIDC_CLIENT_SECRET: 'hidden',
-  }
   expect(() => readSettings({ ADMIN_PASSWORDS: 'off' })).toThrow(
     'ADMIN_PASSWORDS is "off", and there is no other way to sign in: set ADMIN_OIDC_ISSUER too',
   )
-  expect(readSettings({ ...oidc, ADMIN_PASSWORDS: 'off' }).admin.allowsPasswords).toBe(false)
+  expect(readSettings({ ...provider, ADMIN_PASSWORDS: 'off' }).admin.allowsPasswords).toBe(false)
   expect(() => readSettings({ ADMIN_SECOND_FACTOR: 'yes' })).toThrow('it takes optional or required')
 })

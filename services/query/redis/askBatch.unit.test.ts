@@ -13,17 +13,18 @@ import {
   newBatch,
 } from './batch.ts'
 
-/** Asks for one batch; the script replies with these lines. */
-function askWith(...lines: string[]) {
-  const redis = { askBatch: async () => lines.join('\n') } as unknown as QueryRedis
+/** Asks a client of Redis for one batch. */
+function asking(redis: object) {
   const failures: unknown[] = []
   const breaker = { noteWrite: (error?: unknown) => void (error !== undefined && failures.push(error)) }
   const ask = createAskBatch(
-    { redis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
+    { redis: redis as QueryRedis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
     { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
   )
   return { ask, failures }
 }
+/** The same; the script replies with these lines. */
+const askWith = (...lines: string[]) => asking({ askBatch: async () => lines.join('\n') })
 const organization = (id: string) =>
   new BatchedOrganization(id as OrganizationId, { window: `window ${id}`, organization: id })
 const shard = new BatchedShard(0, 'shard')
@@ -60,17 +61,11 @@ test('each hash gets its line; one that is an error or blank fails alone', async
 })
 
 test('in a cluster, a client that throws because no node has the slot is one that did not take the request', async () => {
-  const redis = {
+  const { ask, failures } = asking({
     takeRequests() {
       throw new Error('no node has the slot')
     },
-  } as unknown as QueryRedis
-  const failures: unknown[] = []
-  const breaker = { noteWrite: (error?: unknown) => void failures.push(error) }
-  const ask = createAskBatch(
-    { redis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
-    { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
-  )
+  })
   const batch = newBatch(1, true)
   const { taken } = joinTakers(batch, organization('a'))
   await ask(batch)
