@@ -112,17 +112,3 @@ test('item counts have one row for every id asked for, and ignore areaId', async
     nothing,
   ])
 })
-
-test('items of equal quantity are ordered by revenue, then by id', async () => {
-  const tied = newFestival()
-  const line = (menuItemId: number, unitPrice: number) => ({
-    menuItemId,
-    itemName: 'x',
-    quantity: 2,
-    unitPrice,
-  })
-  const order = tied.order({ items: [line(12, 1), line(3, 1), line(5, 2)] })
-  const { data } = await runScenario(tally, tied, [tied.event(), order])
-  const top = await data('/analytics/orders/top-items')
-  expect(top.map((item: { menuItemId: number }) => item.menuItemId)).toEqual([5, 3, 12])
-})
