@@ -7,7 +7,7 @@ export type Run = {
   /** The property that this rule breaks; absent if the search must find nothing. */
   violates?: string
   /** Whether it is part of `npm test`. */
-  isShort: boolean
+  isShort?: boolean
   /** A short one with millions of states, of which an optimized search saves more than its compiler takes. */
   isLarge?: boolean
   /** Too large to keep every state: Spin keeps a few bits of each (bitstate hashing) and may miss some; 7 minutes. */
@@ -59,38 +59,32 @@ const inForce: Run[] = [
     name: 'rollback-frozen',
     about: 'a Redis key goes back, and a frozen projector wakes up',
     switches: bounds(0, 1, 1),
-    isShort: false,
   },
   {
     name: 'two-rollbacks',
     about: 'Postgres loses commits, and two Redis keys go back, or one twice',
     switches: bounds(1, 2, 0),
-    isShort: false,
   },
   {
     name: 'two-losses',
     about: 'Postgres loses commits twice, and a Redis key goes back',
     switches: bounds(2, 1, 0),
-    isShort: false,
   },
   {
     name: 'two-events',
     about: 'two events share the hash of their shard, and Redis keys go back',
     switches: bounds(0, 2, 0, 'EVENTS=2', 'RECORDS=3'),
-    isShort: false,
   },
   {
     name: 'memory-rollback',
     about: 'as loss-rollback, and query processes remember what they said',
     switches: bounds(1, 1, 0, 'MEMORY'),
-    isShort: false,
   },
   {
     name: 'all',
     about:
       'Postgres loses commits, a Redis key goes back, a frozen projector wakes up, a query process remembers',
     switches: bounds(1, 1, 1, 'MEMORY'),
-    isShort: false,
     isSampled: true,
   },
 ]
@@ -170,21 +164,18 @@ const planned: Run[] = [
     about: 'a new epoch lowers asOf to the earlier of both instead of removing it',
     switches: ['DRAFT_TAKEOVER', ...bounds(1, 2, 0)],
     violates: lacks,
-    isShort: false,
   },
   {
     name: 'planned-advance',
     about: 'the mark is advanced without the epoch of what was published',
     switches: ['DRAFT_ADVANCE', ...bounds(1, 1, 0)],
     violates: lacks,
-    isShort: false,
   },
   {
     name: 'planned-pieces',
     about: 'what was published is noted in two commands, of which only the second raises the mark',
     switches: ['DRAFT_PIECES', ...bounds(0, 2, 0, 'EVENTS=2', 'RECORDS=3')],
     violates: lacks,
-    isShort: false,
   },
 ]
 
