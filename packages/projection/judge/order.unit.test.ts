@@ -6,7 +6,6 @@ import { counted } from '../test/counted.ts'
 import { differingField, judgeRepeat, orderContent } from './versions.ts'
 
 const inRome = hourIn('Europe/Rome')
-const burgerOf = (totals: Record<string, number>, what: string, at = '41/0') => totals[`${at}/item7/${what}`]
 
 test('a paid order counts on its own day, under its area and under all areas', () => {
   const totals = counted([[{ order: anOrder() }]], inRome)
@@ -56,12 +55,6 @@ test.each([
     expect(changes.map(({ facts }) => facts.items.length)).toEqual(counted)
   },
 )
-
-test('sales are what was charged, items are price times quantity: a discount touches no item', () => {
-  const totals = counted([[{ order: anOrder({ totalAmount: 15 }) }]], inRome)
-  expect(totals['41/0/salesCents']).toBe(1500)
-  expect(burgerOf(totals, 'grossCents')).toBe(1700)
-})
 
 test('an order counts in the five minutes of its instant, whatever the zone, the last millisecond included', () => {
   const bucketsOf = (orderDateTime: string) =>

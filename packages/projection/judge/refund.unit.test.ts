@@ -1,4 +1,4 @@
-import { changeRefunds, hourIn, noRefunds, refundLinesSince, unknownOrder } from '@tally/figures'
+import { changeRefunds, hourIn, noRefunds, unknownOrder } from '@tally/figures'
 import { anOrder, aRefund, burgers } from '@tally/testkit/records/decoded'
 import { burger, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
@@ -53,9 +53,6 @@ test.each<[string, Fields, Fields[], number[]]>([
   ['a refund of an order that is not confirmed', { status: 'Pending' }, [{}], [0, 0, 0, 0]],
 ])('%s', (_, order, refunds, expected) => expect(friday(order, ...refunds)).toEqual(expected))
 
-test('refunds are tracked per line since 2026-08-19T00:00:00Z', () =>
-  expect(refundLinesSince).toBe(Date.parse('2026-08-19T00:00:00Z')))
-
 test('a refund that comes before its order waits for it, and then counts', () => {
   const outcome = applyRefundsToOrder(unknownOrder, [{ before: undefined, after: aRefund() }])
   expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
@@ -72,41 +69,6 @@ test('a refund is booked on the day and hour of its order, not on its own', () =
   )
   expect(totals['41/0/hour21/salesCents']).toBe(850)
   expect(Object.keys(totals).some(name => name.startsWith(`${saturday}/`))).toBe(false)
-})
-
-test('the clamp holds over all refunds together: a later version with more portions lets more of them count', () => {
-  const refund = aRefund({ amount: 8.5, lines: [back(5, 8.5)] })
-  const records = [{ order: anOrder() }, { refund }, { order: anOrder({ version: 2, items: [burgers(4)] }) }]
-  expect(counted([records], inRome)['41/0/item7/refundedQuantity']).toBe(4)
-})
-
-test('several refund lines of one item, in one refund or in many, are added up', () => {
-  const items = [burgers(6)]
-  const one = friday({ items }, { amount: 6, lines: [back(1, 2), back(2, 4)] })
-  const many = friday({ items }, { amount: 2, lines: [back(1, 2)] }, { amount: 4, lines: [back(2, 4)] })
-  expect(one).toEqual(many)
-  expect(one.slice(2)).toEqual([3, 600])
-})
-
-test('an item whose orders are all refunded stays, with 0 sold', () => {
-  const totals = counted(
-    [[{ order: anOrder() }, { refund: aRefund({ amount: 17, lines: [back(2, 17)] }) }]],
-    inRome,
-  )
-  expect(totals).toMatchObject({
-    '41/0/item7/orders': 1,
-    '41/0/item7/quantity': 2,
-    '41/0/item7/refundedQuantity': 2,
-  })
-  expect(totals['41/0/itemsSold']).toBeUndefined()
-})
-
-test('refunds of an order that is not confirmed count when it is', () => {
-  const pending = anOrder({ status: 'Pending' })
-  const paid = anOrder({ version: 2 })
-  expect(counted([[{ order: pending }, { refund: aRefund() }, { order: paid }]], inRome)).toEqual(
-    counted([[{ order: paid }, { refund: aRefund() }]], inRome),
-  )
 })
 
 test('however many refunds an order has, its sums stay exact numbers', () => {
@@ -135,15 +97,6 @@ test('a refund that is taken back leaves no trace, before or after its order, in
     expect(totals).toEqual(untouched)
   for (const totals of afterVersions({}, { version: 2, amount: 0, lines: null }))
     expect(totals).toEqual(untouched)
-})
-
-test('the highest version of a refund counts, with its own time and lines', () => {
-  const last = { version: 5, amount: 3, lines: [back(2, 3)] }
-  const expected = counted([[{ order: anOrder() }, { refund: aRefund(last) }]], inRome)
-  for (const totals of afterVersions({}, { version: 2, amount: 1 }, last)) expect(totals).toEqual(expected)
-  const early = { ...last, refundedAt: '2026-08-18T00:00:00Z' }
-  const withoutLines = counted([[{ order: anOrder() }, { refund: aRefund({ ...early, lines: [] }) }]], inRome)
-  for (const totals of afterVersions({}, early)) expect(totals).toEqual(withoutLines)
 })
 
 test('sums are as if a refund that was taken back had never been', () => {
