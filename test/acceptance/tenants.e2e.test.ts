@@ -91,11 +91,6 @@ test.for([
   }
 })
 
-test('an order id that several events have is the asked event’s own', async () => {
-  const { body } = await tally.get(`${mine.path}/orders/same`, { token: tokens.mine })
-  expect(body.data.displayOrderNumber).toBe(secret(mine))
-})
-
 test('the list of events holds exactly what the key may see', async () => {
   const list = async (token: string) =>
     (await tally.get('/api/v1/events', { token: tokens[token] })).body.data.map(
