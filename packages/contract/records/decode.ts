@@ -5,7 +5,7 @@ import { event } from './event.ts'
 import { order, readOrder } from './order.ts'
 import { organization } from './organization.ts'
 import { refund } from './refund.ts'
-import { sentenceOf } from './sentences.ts'
+import { issueSentence } from './sentences.ts'
 
 /**
  * Why a record is rejected: the first of these reasons that applies (docs/records.md, Dead letters). `internal`: Tally
@@ -107,7 +107,7 @@ export function schemaIssues(type: RecordType, value: Buffer | null, most: numbe
 const run = (schema: z.core.$ZodType, json: unknown) =>
   schema._zod.run({ value: json, issues: [] }, context) as z.core.ParsePayload
 
-const context: z.core.ParseContextInternal = { async: false, error: sentenceOf }
+const context: z.core.ParseContextInternal = { async: false, error: issueSentence }
 
 /** The text of a value; none (which is not JSON) if it is missing or not UTF-8. */
 const readText = (value: Buffer | null): string =>

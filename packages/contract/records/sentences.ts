@@ -10,7 +10,7 @@ const nouns: Record<string, string> = {
 }
 
 /** The sentence for an issue whose rule has none of its own; it never has the value, which may be personal data. */
-export const sentenceOf: z.core.$ZodErrorMap = issue => {
+export const issueSentence: z.core.$ZodErrorMap = issue => {
   const sentence = `must be ${wantedIn(issue)}`
   if (issue.input === undefined) return `${sentence}, and is missing`
   const isQuoted = typeof issue.input === 'string' && issue.code === 'invalid_type'

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiKey, AuthenticationUnavailable, type Authenticator } from '@tally/access'
-import { type Endpoint, sentenceOf } from '@tally/contract'
+import { type Endpoint, issueSentence } from '@tally/contract'
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
@@ -55,7 +55,7 @@ export function createParameters() {
   }
 }
 
-const inWords = { error: sentenceOf }
+const inWords = { error: issueSentence }
 
 function parseWith({ params, query }: Endpoint, request: FastifyRequest): Parsed {
   // The query is text: server.ts disables fastify's parser.
