@@ -55,6 +55,8 @@ test('links are listed with their name, and a revoked one ends at once', async (
   const { visitor, screen, link, page } = await withScreen()
   const list = (await visitor.get('/screens')).body
   expect(list).toMatch(/Hall.*Sagra del Pesce/s)
+  // It asks first.
+  expect(list).toMatch(/<details><summary [^>]*>Revoke<\/summary>\s*<form [^>]*revoke">/)
   const path = /\/screens\/\d+\/revoke/.exec(list)?.[0] ?? ''
   expect((await visitor.post(path, {}, { from: '/screens' })).statusCode).toBe(303)
   expect((await visitor.get('/screens')).body).toContain('There are no screen links yet.')

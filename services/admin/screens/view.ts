@@ -36,7 +36,8 @@ function table({ screens, events, csrf }: Listed): Html {
 <td data-label="Created">${moment(createdAt)} <span class="faint block">${createdBy}</span></td>
 <td data-label="Ends">${moment(endsAt)}</td>
 <td data-label="Last used">${moment(lastSeenAt)}</td>
-<td><form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<button class="danger" aria-label="Revoke ${name}">Revoke</button></form></td></tr>`
+<td><details><summary class="button danger" aria-label="Revoke ${name}">Revoke</summary>
+<form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<p>Its screen ends at once, and the link cannot be shown again.</p><button class="danger">Yes, revoke</button></form></details></td></tr>`
   }
   return html`<div class="card table"><table>
 <caption class="hidden">Screen links</caption>
