@@ -282,9 +282,13 @@ test('a hidden page asks nothing, and one that is shown again asks at once', asy
   await until('it asks again', () => asked.here > here + 5)
 })
 
-test('the form names a wrong interval', async () => {
-  const { page } = await visit({}, settings().replace('every=1', 'every=no'))
+test('the form names a wrong interval, next to the title', async () => {
+  const viewport = { width: 970, height: 700 }
+  const { page } = await visit({ viewport }, settings().replace('every=1', 'every=no'))
   await reads(page, 'status', /^everyMs: a number of milliseconds/)
+  await page.evaluate(`document.getElementById('status').append(' so far'.repeat(40))`)
+  expect((await page.locator('#name').boundingBox())?.width).toBeGreaterThan(80)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(970)
 })
 
 test('an address that does not answer keeps the form usable: what is typed stays, and another address works', async () => {
@@ -304,22 +308,26 @@ test('an address that does not answer keeps the form usable: what is typed stays
   expect(await page.locator('#setup').isVisible()).toBe(false)
 })
 
-test('a key that does not work shows the form with the reason', async () => {
-  const { page } = await visit({}, `#${new URLSearchParams({ url: query.address, key: 'tally_wrong' })}`)
-  await reads(page, 'status', /Send the token of a valid API key/)
+test('a key that does not work shows the form with the reason, and another address is opened at once', async () => {
+  const wrong = settings().replace(token, 'tally_wrong')
+  const { page } = await visit({ viewport: { width: 1440, height: 900 } }, wrong)
+  await reads(page, 'status', 'Not a valid key: copy the whole token')
   expect(await page.locator('#setup').isVisible()).toBe(true)
   expect(await page.locator('#figures').isVisible()).toBe(false)
+  await page.goto(`${pages.url}/${settings()}`)
+  await reads(page, 'sales', '€55.00')
 })
 
 test('a key that ends while the page is open shows the form, and nothing overwrites the reason', async () => {
   const { page } = await visit({}, settings(), page => page.clock.install())
   await reads(page, 'status', 'Live')
-  const body = JSON.stringify({ type: '/problems/unauthorized', detail: 'The key has ended' })
+  const body = JSON.stringify({ type: '/problems/unauthorized' })
   const headers = { 'Access-Control-Allow-Origin': pages.url, 'Content-Type': 'application/problem+json' }
   await page.route(`${query.address}/**`, route => route.fulfill({ status: 401, headers, body }))
-  await reads(page, 'status', 'The key has ended')
+  const reason = 'Not a valid key: copy the whole token'
+  await reads(page, 'status', reason)
   await page.clock.runFor(3_000)
-  expect(await page.locator('#status').textContent()).toBe('The key has ended')
+  expect(await page.locator('#status').textContent()).toBe(reason)
 })
 
 test('a closed day is not called live, the next one is at once, and another festival that opens is shown', async () => {

@@ -5,32 +5,30 @@ const at = id => document.getElementById(id)
 const own = /^([^#?]+?)\/docs\/dashboard\//.exec(location.href)?.[1]
 /** A screen's settings may be in its address. */
 const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
-const old = kept()
+let old
+try {
+  old = JSON.parse(localStorage.tally)
+} catch {}
 /** An address in a link gets no key that was entered for another. */
 const settings = { ...((given.url ?? old?.url) === old?.url && old), ...given, ...(own && { url: own }) }
 const everyMs = 1000 * (settings.every ?? 10)
 
-function kept() {
-  try {
-    return JSON.parse(localStorage.tally)
-  } catch {}
-}
-
-at('setup').addEventListener('submit', event => {
+at('setup').onsubmit = event => {
   event.preventDefault()
   localStorage.tally = JSON.stringify(Object.fromEntries(new FormData(event.target)))
   location.hash = ''
   location.reload()
-})
+}
+window.onhashchange = () => location.reload()
 
-/** Shown again, it keeps what is typed. */
-function showSetup(reason) {
+/** Keeps what is typed. */
+function showSetup({ status, message }) {
   if (at('setup').hidden)
     for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
   at('url').hidden = own
   at('setup').hidden = false
   at('figures').hidden = true
-  say(reason, true)
+  say(status === 401 ? 'Not a valid key: copy the whole token' : message, true)
 }
 
 function say(text, isWarning) {
@@ -142,9 +140,9 @@ async function follow(tally, name, parameters) {
 
 async function openEvent(tally) {
   for await (const { answer, error } of tally.watch('listEvents', {}, { everyMs })) {
-    if (error) showSetup(error.status ? error.message : `No connection: ${error.message}`)
-    else if (answer.data.length === 0) showSetup('This key sees no event yet')
-    else return draw.listEvents(answer.data)
+    if (error) showSetup(error.status ? error : { message: `No connection: ${error.message}` })
+    else if (answer.data.length) return draw.listEvents(answer.data)
+    else showSetup({ message: 'This key sees no event yet' })
   }
 }
 
@@ -164,5 +162,5 @@ async function show() {
   ])
 }
 
-if (!settings.url || !settings.key) showSetup('')
-else show().catch(error => showSetup(error.message))
+if (!settings.url || !settings.key) showSetup({})
+else show().catch(showSetup)
