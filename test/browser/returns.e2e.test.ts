@@ -61,7 +61,7 @@ async function rows(selector: string): Promise<string[]> {
 test('the live screen has returned cups below the best sellers, and the night at the end', async () => {
   await until('it is live', async () => (await rows('#best li')).length > 0)
   expect(await rows('#best li')).toEqual(['Burger | 150,00 € | 12 | ', 'Acqua | 15,00 € | 6 | '])
-  expect(await page.getByRole('list', { name: 'Returned' }).isVisible()).toBe(true)
+  expect(await page.getByRole('list', { name: 'Returns and vouchers' }).isVisible()).toBe(true)
   expect(await rows('#returned li')).toEqual(['Cup returned | -30,00 € | 15', 'Cup deposit | -6,00 € | -3'])
   expect((await rows('#hours-rows tr')).slice(-3)).toEqual([
     '22:00 | 1 | 27,50 €',

@@ -249,7 +249,7 @@ test('the sheet lists the evening through midnight, and returned items on their 
     ([, head]) => head,
   )
   expect(heads.slice(-10).join()).toBe('21:00,00:00,Sum,Cash,Card,Sum,Item 7,Item 70,Item 71,All items')
-  const [, returned = ''] = sheet.split('Returned')
+  const [, returned = ''] = sheet.split('Returns and vouchers')
   expect(returned).toMatch(/Item 70<.*>-3<.*>-6,00\u00a0€<[\s\S]*Item 71<.*>1<.*>-2,00\u00a0€</)
   expect(sheet).toMatch(
     /Refunded <span class="faint">\(0 orders\)<\/span><\/th><td class="number">0,00\u00a0€</,
@@ -309,7 +309,7 @@ test('the files for Excel say what the CSV files say, and the sheet has its part
   const heads = sheet.map(([head]) => head).filter(head => head != null)
   expect(heads).toContain('By payment method')
   expect(heads.slice(-9).join()).toBe(
-    'Item 7,Returned,Item 70,Item 71,From the items to the takings,All items,Discounts and cover charges,Refunds of money only,Takings',
+    'Item 7,Returns and vouchers,Item 70,Item 71,From the items to the takings,All items,Discounts and cover charges,Refunds of money only,Takings',
   )
   expect((await workbook('days-sheet')).map(([head]) => head)).toContain('By day')
   expect((await visitor.get(`/live/day?${of}`)).body).toContain('/live/orders.xlsx?')

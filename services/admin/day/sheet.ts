@@ -35,7 +35,7 @@ export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
       ...takingsCells(payment),
     ]
   yield* items('Items', sold)
-  yield* items('Returned', returned)
+  yield* items('Returns and vouchers', returned)
   yield* closing(settled)
 }
 

@@ -25,7 +25,7 @@ ${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Aver
 <div>
 <section class="card" aria-labelledby="best-title"><div class="titled"><h2 id="best-title">Best sellers</h2>${choice('best', 'Best sellers by', ['Portions', 'Takings'])}</div>
 <ol class="plain best" id="best">${part('best')}</ol>
-<div id="returned-part"${isEmpty('returned')}><h3 id="returned-title">Returned</h3>
+<div id="returned-part"${isEmpty('returned')}><h3 id="returned-title">Returns and vouchers</h3>
 <ul class="plain best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul></div></section>
 <section class="card" aria-labelledby="days-title" id="days-part"${isEmpty('days')}><h2 id="days-title">Days</h2>
 <ul class="plain days" id="days">${part('days')}</ul></section>

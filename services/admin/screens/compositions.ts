@@ -69,14 +69,14 @@ function composeMoney(read: DayRead, ref: DayRef): string {
 
 function composePortions(read: DayRead, ref: DayRef): string {
   const { event } = read
-  const { dayId, areaId } = ref
-  const kpis = documentOf(read, 'kpis', ref)
+  // Without what takes money off, such as a voucher.
+  const items = documentOf(read, 'items', ref).filter(([, sold, revenue]) => sold <= 0 || revenue >= 0)
   return JSON.stringify({
-    ...headingOf(event, dayId),
-    area: areaId === undefined ? null : areaName(event, areaId),
-    orders: kpis.totalOrders,
-    portions: kpis.totalItemsSold,
-    items: portionsOf(itemCounts(documentOf(read, 'items', ref), event, undefined), event),
+    ...headingOf(event, ref.dayId),
+    area: ref.areaId === undefined ? null : areaName(event, ref.areaId),
+    orders: documentOf(read, 'kpis', ref).totalOrders,
+    portions: items.reduce((sum, [, sold]) => sum + sold, 0),
+    items: portionsOf(itemCounts(items, event, undefined), event),
   } satisfies PortionsShown)
 }
 
