@@ -288,7 +288,7 @@ test.each(['money', 'portions', 'kitchen'])(
     if (shows === 'money') await untilTrue(page, "document.getElementById('orders').textContent === '161'")
     else {
       await untilTrue(page, says('+1,017'))
-      await untilTrue(page, String.raw`/\+ since 2\d:\d\d/.test(document.body.innerText)`)
+      await untilTrue(page, String.raw`/\+ = sold since 2\d:\d\d/.test(document.body.innerText)`)
     }
     if (shows === 'kitchen') {
       await listDays(fixture, eventId, [{ ...friday, closedAt: midnight }])

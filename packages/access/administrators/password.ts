@@ -58,7 +58,7 @@ const enough = 3
 export async function passwordProblem(password: string, email: string): Promise<string | undefined> {
   const { length } = password
   if (length < minPasswordLength || length > maxPasswordLength)
-    return `takes ${minPasswordLength} to ${maxPasswordLength} characters, got ${length}`
+    return `has ${length} characters, not ${minPasswordLength} to ${maxPasswordLength}`
   judge ??= createJudge()
   const { check } = await judge
   const { score } = check(password.normalize('NFKC'), [email, ...email.split(/[@.]/), 'tally'])

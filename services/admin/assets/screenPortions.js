@@ -41,7 +41,7 @@ export function createPortions(locale, clock) {
 
   const windowText = () => {
     const since = recent.since()
-    return since === null ? '+ in the last 10 minutes' : `+ since ${clock.timeOf(since)}`
+    return since === null ? '+ = sold in the last 10 minutes' : `+ = sold since ${clock.timeOf(since)}`
   }
 
   function turnTo(next) {

@@ -132,7 +132,7 @@ export function closingOf({ all, items }: Pick<Settled, 'all' | 'items'>): Step[
     },
     {
       name: 'Refunds of money only',
-      why: 'of no item; less fees that were kept',
+      why: 'given back for no item, less fees that were kept',
       total: 0,
       refunded,
       takings: sumOf([-refunded]),

@@ -96,7 +96,7 @@ export function hourView(samples: readonly Sample[], format: Format): Html {
   const all = minutes.reduce((sum, { deadLetters }) => sum + (deadLetters ?? 0), 0)
   return html`<section class="card"><h2>Last hour</h2>
 <div class="curves">
-${curve('Records read a minute', 'readPerMinute', minutes, format)}
+${curve('Records read per minute', 'readPerMinute', minutes, format)}
 ${curve('Lag (records)', 'lag', minutes, format)}
 ${curve('New dead letters', 'deadLetters', minutes, format, `${format.whole(all)} in all`)}
 </div>

@@ -35,7 +35,7 @@ test('the page says in words what each chart shows', () => {
     atMs: Date.now() - nowMs + sample.atMs,
   }))
   const page = String(hourView(samples, formatIn('en')))
-  expect(page).toContain('aria-label="Records read a minute: 1,200 now, 1,200 at most"')
+  expect(page).toContain('aria-label="Records read per minute: 1,200 now, 1,200 at most"')
   expect(page).toContain('aria-label="New dead letters: 2 in all"')
   expect(page).toContain('<title>2 to 0 min ago: 10</title>')
   expect(String(hourView([], formatIn('en')))).toBe('')
