@@ -65,7 +65,7 @@ test('the keys page shows what each key is for, and the audit list who made it',
     await page.getByRole('textbox', { name: 'Name' }).fill(name)
     for (const scope of scopes) await page.getByRole('checkbox', { name: new RegExp(scope) }).check()
     await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: event })
-    await page.getByRole('combobox', { name: 'Expires' }).selectOption({ label: expires })
+    await page.getByRole('combobox', { name: 'Ends' }).selectOption({ label: expires })
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByText('It will not be shown again').waitFor()
   }
@@ -76,7 +76,7 @@ test('the keys page shows what each key is for, and the audit list who made it',
   await page.evaluate('document.fonts.ready')
   await picture(page, 'keys', true)
   const row = page.getByRole('row', { name: /Accounting export/ })
-  expect(await row.textContent()).toMatch(/Events Orders\s+all events.*never.*Ends soon/s)
+  expect(await row.textContent()).toMatch(/Events Orders\s+All events.*never.*Ends soon/s)
 
   await follow(page, 'Audit')
   expect(

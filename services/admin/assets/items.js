@@ -14,7 +14,7 @@ export const bar = share =>
     h('rect', { width: `${(share * 100).toFixed(1)}%`, height: '100%' }),
   )
 
-/** The best sellers of a day by `chosen.best`, portions or takings. */
+/** The best sellers of a day by `chosen.best`, sold or takings. */
 export function bestSellers({ best, bestByTakings }, format, chosen) {
   const isMoney = chosen.best === 'takings'
   const rows = isMoney ? bestByTakings : best

@@ -8,7 +8,7 @@ import { h } from './tree.js'
 export const firstChoice = {
   hours: 'takings',
   hour: undefined,
-  best: 'portions',
+  best: 'sold',
   sort: 'menu',
   query: '',
   isNarrow: false,

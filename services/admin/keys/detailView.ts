@@ -27,9 +27,9 @@ ${isUsable(key) ? html`<div class="actions"><a class="button" href="/keys/${key.
 <dl class="facts">
 <dt>Key id</dt><dd><code>${key.keyId}</code></dd>
 <dt>Scopes</dt><dd>${key.scopes.map(scope => html`<p>${scopeNames[scope]} <span class="scope">${scope}</span> <span class="faint">${scopeLines[scope]}</span></p>`)}</dd>
-<dt>Event</dt><dd>${key.eventId === null ? 'All events of the organization' : html`<bdi>${eventName(events, key.eventId)}</bdi>`}</dd>
+<dt>Event</dt><dd>${key.eventId === null ? 'All events' : html`<bdi>${eventName(events, key.eventId)}</bdi>`}</dd>
 <dt>Created</dt><dd>${moment(key.createdAt)}</dd>
-<dt>Expires</dt><dd>${moment(key.expiresAt)}</dd>
+<dt>Ends</dt><dd>${moment(key.expiresAt)}</dd>
 ${key.revokedAt === null ? '' : html`<dt>Revoked</dt><dd>${moment(key.revokedAt)}</dd>`}
 <dt>Last used</dt><dd>${moment(key.lastUsedAt)}</dd>
 <dt>Last day</dt><dd>${day === undefined ? 'Not available right now' : requests(day, format)}</dd>

@@ -103,7 +103,7 @@ test.for([
   { why: 'no scope', over: { scope: [] }, says: 'Select at least one scope' },
   { why: 'an unknown scope', over: { scope: 'orders:write' }, says: 'Select at least one scope' },
   { why: 'no such event', over: { eventId: 'x' }, says: 'Choose one of your events' },
-  { why: 'no such time', over: { expires: 'toString' }, says: 'Choose an expiry' },
+  { why: 'no such time', over: { expires: 'toString' }, says: 'Choose when it ends' },
 ])('a form with $why says so, keeps what was typed, and makes no key', async ({ over, says }) => {
   const { visitor, organizationId } = await signedIn(fixture)
   const { reply } = await make(visitor, over)

@@ -102,7 +102,7 @@ ${keys.map(
   key => html`<tr>
 <th scope="row" data-label="Name"><a href="/keys/${key.keyId}"><bdi>${key.name}</bdi></a><code class="faint">${key.keyId}</code></th>
 <td data-label="Scopes">${key.scopes.map(scope => html`<span class="scope" title="${scope}">${scopeNames[scope]}</span> `)}</td>
-<td data-label="Event">${key.eventId === null ? html`<span class="faint">all events</span>` : html`<bdi>${eventName(events, key.eventId)}</bdi>`}</td>
+<td data-label="Event">${key.eventId === null ? html`<span class="faint">All events</span>` : html`<bdi>${eventName(events, key.eventId)}</bdi>`}</td>
 <td data-label="Created">${moment(key.createdAt)}</td>
 <td data-label="Ends">${endOf(key)}</td>
 <td data-label="Last used">${moment(key.lastUsedAt)}</td>

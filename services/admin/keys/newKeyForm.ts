@@ -43,7 +43,7 @@ export function readNewKey(
   const isOwn = parsedEvent === null || events.some(event => event.eventId === parsedEvent)
   if (parsedEvent === undefined || !isOwn) mistakes.eventId = 'Choose one of your events, or all events.'
   const lifetime = Object.hasOwn(lifetimes, typed.expires) ? lifetimes[typed.expires] : undefined
-  if (lifetime === undefined) mistakes.expires = 'Choose an expiry.'
+  if (lifetime === undefined) mistakes.expires = 'Choose when it ends.'
   if (Object.keys(mistakes).length > 0) return { mistakes }
   return {
     wanted: {
@@ -111,7 +111,7 @@ ${mistake('eventId')}
 <option value="">All events</option>
 ${events.map(event => html`<option value="${event.eventId}"${attribute('selected', event.eventId === typed.eventId)}>${event.name}</option>`)}
 </select>
-<label for="expires">Expires</label>
+<label for="expires">Ends</label>
 ${mistake('expires')}
 <select id="expires" name="expires"${describedBy('expires')}>
 ${Object.entries(lifetimes).map(([value, { name }]) => html`<option value="${value}"${attribute('selected', value === typed.expires)}>${name}</option>`)}

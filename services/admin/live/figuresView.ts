@@ -23,7 +23,7 @@ ${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Aver
 <table class="hidden" id="hours-table">${part('hours-table')}</table>
 </section>
 <div>
-<section class="card" aria-labelledby="best-title"><div class="titled"><h2 id="best-title">Best sellers</h2>${choice('best', 'Best sellers by', ['Portions', 'Takings'])}</div>
+<section class="card" aria-labelledby="best-title"><div class="titled"><h2 id="best-title">Best sellers</h2>${choice('best', 'Best sellers by', ['Sold', 'Takings'])}</div>
 <ol class="plain best" id="best">${part('best')}</ol>
 <div id="returned-part"${isEmpty('returned')}><h3 id="returned-title">Returns and vouchers</h3>
 <ul class="plain best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul></div></section>

@@ -265,7 +265,7 @@ test('a form that does not fit is shown again with what is wrong, and makes no l
     [{ shows: 'toString' }, 'Choose what the screen shows.'],
     [{ shows: 'kitchen' }, 'Choose an area of this event.'],
     [{ shows: 'kitchen', area: `${other.eventId}:1` }, 'Choose an area of this event.'],
-    [{ validity: 'year' }, 'Choose how long the link is valid.'],
+    [{ validity: 'year' }, 'Choose when the link ends.'],
     [{ validity: 'date', lastDay: '2099-01-01' }, 'A link is valid for at most 30 days.'],
   ] as const) {
     const { statusCode, body } = await post(fields)

@@ -76,7 +76,7 @@ ${mistake('area')}
 <option value="">Choose an area</option>
 ${events.map(areasOf(typed))}
 </select></div>
-<label for="validity">Valid for</label>
+<label for="validity">Ends</label>
 ${mistake('validity')}
 <select id="validity" name="validity"${describedBy('validity')}>
 ${Object.entries(validities).map(([value, { name }]) => html`<option value="${value}"${attribute('selected', value === typed.validity)}>${name}</option>`)}
