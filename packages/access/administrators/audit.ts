@@ -20,7 +20,7 @@ export const actionNames = {
   'passkey-added': 'Added a passkey',
   'passkey-removed': 'Removed a passkey',
   'password-changed': 'Changed the password',
-  'password-reset': 'Set a new password by a reset link',
+  'password-reset': 'Set a password by a link',
   'reset-link-made': 'Made a reset link',
   'administrator-created': 'Created an administrator',
   'administrator-removed': 'Removed an administrator',

@@ -45,7 +45,8 @@ export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
 
   area.get('/audit.csv', async (request, reply) => {
     const { of, before: _, ...filter } = parseOr400(query, request.query)
-    return sendCsv(reply, 'audit', auditCsv(db, ownerOf(request, of), filter))
+    const day = new Date().toISOString().slice(0, 10)
+    return sendCsv(reply, `audit-${day}`, auditCsv(db, ownerOf(request, of), filter))
   })
 }
 
@@ -74,7 +75,7 @@ ${Object.entries(actionNames).map(([action, name]) => html`<option value="${acti
 <div><label for="until">Until (UTC)</label><input id="until" name="until" type="date" value="${until}"></div>
 ${isPlatform ? ofField(asked) : ''}
 <button>Show</button>
-<a class="button quiet" href="/audit.csv?${linkOf({ ...asked, before: undefined })}">Export CSV</a>
+<a class="button" href="/audit.csv?${linkOf({ ...asked, before: undefined })}">Export CSV</a>
 </form>`
 }
 
@@ -95,14 +96,14 @@ const linkOf = (asked: AuditQuery): string =>
 function table(entries: AuditEntry[]): Html {
   return html`<div class="card table"><table>
 <caption class="hidden">Audit entries</caption>
-<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">IP address</th></tr></thead>
+<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">From</th></tr></thead>
 <tbody>
 ${entries.map(
   ({ at, email, action, subject, detail, address }) => html`<tr>
 <td data-label="When">${moment(at)}</td>
 <td data-label="Who">${email}</td>
 <td data-label="What">${nameOfAction(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block" dir="auto">${detail}</span>`}</td>
-<td data-label="IP address"><code>${address}</code></td>
+<td data-label="From"><code>${address}</code></td>
 </tr>`,
 )}
 </tbody></table></div>`

@@ -61,8 +61,8 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
         throw new PageProblem(409, 'Too many screen links', 'Revoke those that are no longer used.')
       const made = await createScreen(tx, { ...wanted, organizationId, createdBy })
       const subject = String(made.screenId)
-      const until = new Date(wanted.endsAt).toISOString().slice(0, 16)
-      const detail = `${wanted.name}: ${event.name}. ${shown}, until ${until}Z`
+      const until = new Date(wanted.endsAt).toISOString().slice(0, 16).replace('T', ' ')
+      const detail = `${wanted.name}: ${event.name}. ${shown}, until ${until} UTC`
       await note(tx, session, { action: 'screen-created', subject, detail })
       return made.token
     })
