@@ -65,7 +65,7 @@ function header(
   const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
   return html`<header class="top">
 <a class="brand" href="/live"><img src="${assetPath('icon.svg')}" alt="" width="28" height="28"><span>Tally</span></a>
-<span class="organization" dir="auto" title="${session.email}">${session.organizationName}</span>
+<span class="organization" dir="auto" title="${session.organizationName}">${session.organizationName}</span>
 <button type="button" class="quiet open-menu" popovertarget="menu">Menu</button>
 <div class="menu" id="menu" popover>
 <nav aria-label="Main">
