@@ -150,8 +150,8 @@ function passwordForm({ email }: Session, mistakes: PasswordMistakes, csrf: stri
 <form method="post" action="/account/password">${csrfField(csrf)}
 <input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
 <label for="current">Current password</label>
-<input id="current" name="current" type="password" autocomplete="current-password" required>
 ${mistakes.current === undefined ? '' : html`<p class="mistake" role="alert">${mistakes.current}</p>`}
+<input id="current" name="current" type="password" autocomplete="current-password" required>
 ${newPasswordFields(mistakes.password)}
 <div class="actions"><button class="primary">Change password</button></div>
 </form></section>`

@@ -143,8 +143,8 @@ function peopleView({ people, session, email, mistake, allowsPasswords, csrf }: 
 <p class="faint">${how}</p>
 <form method="post" action="/account/people">${csrfField(csrf)}
 <label for="email">E-mail</label>
-<input id="email" name="email" type="email" required maxlength="254" autocomplete="off" value="${email}">
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
+<input id="email" name="email" type="email" required maxlength="254" autocomplete="off" value="${email}">
 <div class="actions"><button class="primary">Invite</button></div>
 </form></section>`
 }

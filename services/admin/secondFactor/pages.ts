@@ -145,8 +145,7 @@ export const ownCodeField = (hasApp: boolean, name: 'code' | 'password'): Html =
   codeField(hasApp ? 'Code of your app, or a recovery code' : 'Recovery code', undefined, name)
 
 /** The field for a code, with the reason why the last one was refused. */
-function codeField(label: string, mistake: string | undefined, name = 'code'): Html {
-  return html`<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" autocomplete="one-time-code" required maxlength="40">
-${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}`
-}
+const codeField = (label: string, mistake: string | undefined, name = 'code'): Html =>
+  html`<label for="${name}">${label}</label>
+${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
+<input id="${name}" name="${name}" autocomplete="one-time-code" required maxlength="40">`

@@ -74,6 +74,6 @@ export async function hashNewPassword(
 /** The field for a new password, with the reason why the last one was refused. */
 export const newPasswordFields = (mistake: string | undefined): Html =>
   html`<label for="password">New password</label>
+${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="${minPasswordLength}" maxlength="${maxPasswordLength}" aria-describedby="password-rule">
-<p class="faint" id="password-rule">${minPasswordLength} to ${maxPasswordLength} characters, not a common password.</p>
-${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}`
+<p class="faint" id="password-rule">${minPasswordLength} to ${maxPasswordLength} characters, not a common password.</p>`
