@@ -269,6 +269,11 @@ test('while Postgres does not answer, the page goes on for the platform team, an
     [503, 503, 503, 503, 503, 503],
     [503, 503, 503, 503],
   ])
-  expect([runbook.statusCode, runbook.body]).toEqual([200, expect.stringContaining('# Runbook')])
+  expect([runbook.statusCode, runbook.body]).toEqual([
+    200,
+    expect.stringMatching(
+      /<h1 id="runbook">Runbook.*href="#tallyshardstandsstill".*id="tallyshardstandsstill"/s,
+    ),
+  ])
   expect(mended.body).toContain('badge good">● Postgres')
 })

@@ -2,12 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { isCursor } from '@tally/dead-letters'
 import { timeout } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
+import { raw } from 'hono/html'
+import { marked } from 'marked'
 import type { AdminDeps } from '../deps.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm } from '../http/problem.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 import { counted, type Format } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
 import { readParts, versionsWith } from './parts.ts'
 import { readHeldBack, readShards, readStoredState } from './read.ts'
 import { readDeadLettersPage, replayPages } from './replay.ts'
@@ -56,8 +59,18 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
 
   area.get('/operations/runbook', async (request, reply) => {
     platformSessionOf(request)
-    return reply.type('text/plain; charset=utf-8').send(await readFile(runbook, 'utf8'))
+    return sendPage(request, reply, { title: 'Runbook', section: 'operations', body: await runbookView() })
   })
+}
+
+/** The runbook with GitHub's anchors; what it links to in other documents, which the area does not have, is text. */
+async function runbookView(): Promise<Html> {
+  const markdown = (await readFile(runbook, 'utf8')).replaceAll(/\[([^\]]+)\]\((?!#)[^)]+\)/g, '$1')
+  const idOf = (title: string) => title.toLowerCase().replaceAll(' ', '-')
+  const page = await marked.parse(markdown)
+  const named = page.replaceAll(/(?<=<h\d)>([^<]+)/g, (end, title) => ` id="${idOf(title)}"${end}`)
+  return html`<p class="crumb"><a href="/operations">Operations</a></p>
+<section class="card runbook">${raw(named)}</section>`
 }
 
 /** The result of a replay, read from its redirect. */
