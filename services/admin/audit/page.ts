@@ -73,25 +73,23 @@ ${Object.entries(actionNames).map(([action, name]) => html`<option value="${acti
 </select></div>
 <div><label for="from">Since (UTC)</label><input id="from" name="from" type="date" value="${from}"></div>
 <div><label for="until">Until (UTC)</label><input id="until" name="until" type="date" value="${until}"></div>
-${isPlatform ? ofField(asked) : ''}
+${
+  isPlatform
+    ? html`<div><label for="of">Whose</label><select id="of" name="of">
+<option value="">Organization</option><option value="commands"${attribute('selected', asked.of === 'commands')}>Commands of the platform team</option>
+</select></div>`
+    : ''
+}
 <button>Show</button>
 <a class="button" href="/audit.csv?${linkOf({ ...asked, before: undefined })}">Export CSV</a>
 </form>`
 }
 
-const ofField = ({
-  of,
-}: AuditQuery): Html => html`<div><label for="of">Whose</label><select id="of" name="of">
-<option value="">Organization</option><option value="commands"${attribute('selected', of === 'commands')}>Commands of the platform team</option>
-</select></div>`
-
 /** The query string of a filter. */
-const linkOf = (asked: AuditQuery): string =>
-  new URLSearchParams(
-    Object.entries(asked).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)] as [string, string]],
-    ),
-  ).toString()
+function linkOf(asked: AuditQuery): string {
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined)
+  return new URLSearchParams(given as [string, string][]).toString()
+}
 
 function table(entries: AuditEntry[]): Html {
   return html`<div class="card table"><table>

@@ -67,16 +67,8 @@ export async function* auditCsv(
     const entries = await readAudit(db, organizationId, { ...filter, before, limit: csvPage })
     yield entries
       .map(({ at, email, action, subject, detail, address }) => {
-        const what = nameOfAction(action)
-        return csvLine([
-          new Date(at).toISOString(),
-          email,
-          action,
-          what,
-          subject ?? '',
-          detail ?? '',
-          address,
-        ])
+        const who = [new Date(at).toISOString(), email]
+        return csvLine([...who, action, nameOfAction(action), subject ?? '', detail ?? '', address])
       })
       .join('')
     before = entries.length < csvPage ? undefined : entries.at(-1)?.auditId
