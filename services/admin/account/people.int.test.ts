@@ -32,6 +32,7 @@ test('a colleague who is invited chooses a password by the link, once, and sees 
   const { statusCode, body } = await invite(visitor, `  ${email.toUpperCase()} `)
   expect(statusCode).toBe(201)
   const link = linkIn(body)
+  expect((await visitor.get(people)).body.match(/not signed in yet/g)).toHaveLength(1)
   const colleague = newVisitor(fixture.app)
   expect((await colleague.get(link)).body).toContain('Welcome to Tally. Choose a password.')
   const chosen = 'a password of my own choice'
@@ -41,6 +42,7 @@ test('a colleague who is invited chooses a password by the link, once, and sees 
   expect((await colleague.signIn(email, chosen)).statusCode).toBe(303)
   const page = (await colleague.get(people)).body
   for (const shown of [own, email]) expect(page).toContain(shown)
+  expect(page).not.toContain('not signed in yet')
   expect((await colleague.get('/operations')).statusCode).toBe(404)
   const audit = (await visitor.get('/audit')).body
   expect(audit).toMatch(new RegExp(`${own}[\\s\\S]*Created an administrator[\\s\\S]*${email}`))

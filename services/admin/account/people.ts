@@ -20,6 +20,7 @@ import { notFound, PageProblem } from '../http/problem.ts'
 import { fieldsIn } from '../signIn/formAgain.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { knownAsker } from '../signIn/passwordQueue.ts'
+import { newcomersAmong } from '../signIn/resetPages.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
 import { copied, type Html, html } from '../views/html.ts'
@@ -33,15 +34,16 @@ const params = z.object({ administratorId: z.uuid() })
 /** The administrators of an organization: list, invite by a link, remove. */
 export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, allowsPasswords } = deps
-  const peopleOf = (request: FastifyRequest) => listAdministrators(db, sessionOf(request).organizationId)
 
   async function show(request: FastifyRequest, reply: FastifyReply, typed: Fields, mistake?: string) {
-    const [people, session] = [await peopleOf(request), sessionOf(request)]
+    const session = sessionOf(request)
+    const people = await listAdministrators(db, session.organizationId)
+    const newcomers = await newcomersAmong(db, people)
     const email = textOf(typed, 'email')
     return sendPage(request, reply, csrf => ({
       title: 'People',
       section: 'account',
-      body: peopleView({ people, session, email, mistake, allowsPasswords, csrf }),
+      body: peopleView({ people, newcomers, session, email, mistake, allowsPasswords, csrf }),
     }))
   }
 
@@ -116,6 +118,7 @@ const tooManyPeople = () =>
 
 type PeopleShown = {
   people: Administrator[]
+  newcomers: string[]
   session: Session
   /** As typed before. */
   email: string
@@ -128,7 +131,8 @@ type PeopleShown = {
 const mayRemove = (person: Administrator, { administratorId }: { administratorId: string }): boolean =>
   !person.isPlatform && person.administratorId !== administratorId
 
-function peopleView({ people, session, email, mistake, allowsPasswords, csrf }: PeopleShown): Html {
+function peopleView({ people, newcomers, session, email, ...shown }: PeopleShown): Html {
+  const { mistake, allowsPasswords, csrf } = shown
   const how = allowsPasswords
     ? 'You get a link to send them, with which they choose a password.'
     : 'They sign in through your identity provider with this address.'
@@ -138,7 +142,7 @@ function peopleView({ people, session, email, mistake, allowsPasswords, csrf }: 
 <div class="card table"><table>
 <caption class="hidden">People who may sign in</caption>
 <thead><tr><th scope="col">E-mail</th><th scope="col">Second factor</th><th scope="col">Since</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
-<tbody>${people.map(person => personRow(person, session, csrf))}</tbody></table></div>
+<tbody>${people.map(person => personRow(person, newcomers, session, csrf))}</tbody></table></div>
 <section class="card form"><h2>Invite</h2>
 <p class="faint">${how}</p>
 <form method="post" action="/account/people">${csrfField(csrf)}
@@ -149,11 +153,11 @@ ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</
 </form></section>`
 }
 
-function personRow(person: Administrator, session: Session, csrf: string): Html {
+function personRow(person: Administrator, newcomers: string[], session: Session, csrf: string): Html {
   const { administratorId, email, isPlatform, hasSecondFactor, createdAt } = person
   const isOwn = administratorId === session.administratorId
   return html`<tr>
-<td data-label="E-mail">${email}${isOwn ? html` <span class="badge good">you</span>` : ''}${isPlatform ? html` <span class="badge">platform team</span>` : ''}</td>
+<td data-label="E-mail">${email}${isOwn ? html` <span class="badge good">you</span>` : ''}${isPlatform ? html` <span class="badge">platform team</span>` : ''}${newcomers.includes(administratorId) ? html` <span class="badge ending">not signed in yet</span>` : ''}</td>
 <td data-label="2nd factor">${hasSecondFactor ? 'yes' : 'no'}</td>
 <td data-label="Since">${moment(createdAt)}</td>
 <td>${

@@ -1,4 +1,5 @@
 import { finishReset, noteOf, ownerOfToken, redeemToken } from '@tally/access'
+import type { Postgres } from '@tally/platform'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
@@ -34,7 +35,7 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
 
   async function show(request: FastifyRequest, reply: FastifyReply, token: string, mistake?: string) {
     const { administratorId, ...owner } = await ownerOf(token)
-    const isFirst = await isFirstPassword(administratorId)
+    const isFirst = (await newcomersAmong(db, [{ administratorId }])).length > 0
     return sendPage(request, reply, csrf => ({
       title: isFirst ? 'Welcome' : 'New password',
       body: resetView({ ...owner, token, isFirst, mistake, csrf }),
@@ -68,16 +69,18 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
     await giveDevice(db, request, reply, administratorId)
     return reply.redirect('/sign-in?done=reset', 303)
   })
+}
 
-  /** Whether somebody was invited, and has never signed in or set a password. */
-  async function isFirstPassword(administratorId: string): Promise<boolean> {
-    const { rows } = await sql`
-select from administrators as administrator join audit_entries as entry using (organization_id, email)
-where administrator_id = ${administratorId}
-  and action in ('sign-in', 'sign-in-oidc', 'sign-in-recovery', 'password-changed', 'password-reset')
-limit 1`.execute(db)
-    return rows.length === 0
-  }
+/** The ids of those people who have never signed in or set a password. */
+export async function newcomersAmong(db: Postgres, people: { administratorId: string }[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+select administrator_id as id from administrators as administrator
+where administrator_id = any(${people.map(one => one.administratorId)}) and not exists (
+  select from audit_entries as entry
+  where entry.organization_id = administrator.organization_id and entry.email = administrator.email
+    and action in ('sign-in', 'sign-in-oidc', 'sign-in-recovery', 'password-changed', 'password-reset')
+)`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 type Shown = {
