@@ -35,7 +35,7 @@ export function confirmPages(area: FastifyInstance, deps: AdminDeps): void {
       ...(options === undefined ? {} : { script: 'passkey.js' }),
       body: html`<section class="card narrow">
 <h1>Confirm that it is you</h1>
-<p>You last did more than 30 minutes ago.</p>
+<p>Your last sign-in was more than 30 minutes ago.</p>
 ${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, options, mistake, csrf })}
 </section>`,
     }))
