@@ -110,6 +110,8 @@ test('the screen fills the hall, and is dark or light as it is wanted, by keyboa
   await page.getByRole('button', { name: 'Leave full screen' }).waitFor()
   expect(await page.evaluate('scrollY')).toBe(0)
   expect(await page.locator('nav').isVisible()).toBe(false)
+  const sizeOf = (id: string) => page.evaluate(`parseFloat(getComputedStyle(${id}).fontSize)`)
+  expect(await sizeOf('comparison')).toBeLessThan(Number(await sizeOf('sales')) / 2)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Full screen', exact: true }).waitFor()
   expect(await page.locator('nav').isVisible()).toBe(true)

@@ -48,7 +48,7 @@ export function hoursChart(day, format, chosen) {
     const value = figureOf(today)
     const middle = at(x + width / 2)
     // What is below zero is written above the line: at the foot are the hours.
-    const above = { x: middle, y: at(yOf(Math.max(value, 0))), dy: '-6' }
+    const above = { x: middle, y: at(yOf(Math.max(value, 0))), dy: '-0.45em' }
     return h(
       'g',
       { 'data-hour': String(hour), class: hour === chosen.hour ? 'chosen' : '' },
@@ -56,7 +56,7 @@ export function hoursChart(day, format, chosen) {
       bar(value, 'today', x),
       day.before === null ? '' : bar(figureOf(before), 'before', x),
       h('text', { class: 'value', ...above }, value === 0 ? '' : written[index]),
-      h('text', { class: `hour ${placeOf(index)}`, x: middle, y: '100%', dy: '20' }, hourName(hour)),
+      h('text', { class: `hour ${placeOf(index)}`, x: middle, y: '100%', dy: '1.55em' }, hourName(hour)),
     )
   })
   const zero = at(yOf(0))
