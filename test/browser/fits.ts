@@ -5,8 +5,8 @@ import { expect } from 'vitest'
 import { localFolder } from '#infra/folder.ts'
 import { takesPictures } from './fixture.ts'
 
-/** A phone, a tablet, a screen; on pictures also a large one. */
-const widths = [390, 768, 1440, ...(takesPictures ? [1920] : [])]
+/** A phone with text of twice the size, a phone, a tablet, a screen; on pictures also a large one. */
+const widths = [195, 390, 768, 1440, ...(takesPictures ? [1920] : [])]
 const schemes = ['light', 'dark'] as const
 const thumbPx = 44
 
