@@ -56,9 +56,10 @@ function comparison(day, beat, format) {
   const compared = compare(day, clockMs)
   if (compared === undefined) return []
   const { cents, isAtThisTime, percent, sign } = compared
-  const then = shortName(day.before, format) + (isAtThisTime ? ' at this time' : '')
+  const name = shortName(day.before, format)
+  const then = isAtThisTime ? `${name} at this time` : name
   const sum = format.wholeMoney(cents / 100)
-  if (percent === undefined) return [`${then}: ${sum}`]
+  if (percent === undefined) return [`${then}${isAtThisTime ? '' : ', whole day'}: ${sum}`]
   if (percent === 0) return [`As much as on ${then} (${sum})`]
   const [arrow, word] = sign > 0 ? ['▲', 'up '] : ['▼', 'down ']
   return [

@@ -68,8 +68,17 @@ test('of two days of one date, the one that a day stands against is named with i
   expect(textOf(parts['hours-table'])).toContain('|Orders, Fri 4 Sept 18:00|')
 })
 
-test('without takings of the day before there is no percentage', () => {
+test('without takings of the day before, or of the clock ahead of its time, there is no percentage', () => {
   expect(partsWith({ 'kpis:42:0': kpis(168) }).comparison).toBe('Fri 4 Sept at this time: €0')
+  const friday = {
+    dayId: 41,
+    date: '2026-09-04',
+    openedAt: '2026-09-04T16:00:00Z',
+    closedAt: '2026-09-04T22:00:00Z',
+  }
+  const days = [friday, { dayId: 42, date: '2026-09-05', openedAt: '2026-09-05T20:00:00Z', closedAt: null }]
+  const simulated = partsWith({ 'kpis:42:0': kpis(168), 'kpis:41:0': kpis(150) }, { days })
+  expect(simulated.comparison).toBe('Fri 4 Sept, whole day: €150')
 })
 
 test('an evening has each hour since its opening, what came back is below the line, and Friday is an outline', () => {
