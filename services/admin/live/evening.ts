@@ -23,10 +23,11 @@ export function eveningOf<Hour extends { hour: number }>(hours: Hour[], opening:
   return hours.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
-/** The hours in which the day was open or that are given, as its evening ran. */
+/** The hours in which the day was open or that are given, as its evening ran; of a closed day up to the last given. */
 export function eveningHours(hours: { hour: number }[], opening: Opening): number[] {
   const open = openHours(opening)
-  const present = new Set([...open, ...hours.map(({ hour }) => hour)])
+  const given = hours.map(({ hour }) => hour)
+  const present = new Set([...open, ...given])
   if (present.size === 0) return []
   const clockwise = [...present].sort(byDistanceFrom(open[0] ?? 0))
   const pauses = clockwise.map((hour, index) => ({
@@ -34,7 +35,10 @@ export function eveningHours(hours: { hour: number }[], opening: Opening): numbe
     pause: distance(clockwise.at(index - 1) ?? hour, hour),
   }))
   const first = pauses.reduce((longest, next) => (next.pause > longest.pause ? next : longest)).hour
-  return clockwise.toSorted(byDistanceFrom(first))
+  const evening = clockwise.toSorted(byDistanceFrom(first))
+  const last = evening.findLastIndex(hour => given.includes(hour))
+  const isOver = last >= 0 && typeof opening.day?.closedAt === 'number'
+  return isOver ? evening.slice(0, last + 1) : evening
 }
 
 /**

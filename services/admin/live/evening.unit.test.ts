@@ -1,6 +1,6 @@
 import type { EpochMs } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { eveningOf } from './evening.ts'
+import { eveningHours, eveningOf } from './evening.ts'
 
 const at = (time: string) => Date.parse(time) as EpochMs
 const rome = { timeZone: 'Europe/Rome', asOfMs: null }
@@ -66,6 +66,13 @@ test('a day that was opened at midnight or left open for days begins after the l
     17,
     ...hours,
   ])
+})
+
+test('a closed day ends with its last order, an open one with the hour up to which it is counted', () => {
+  const opening = { ...rome, asOfMs: at('2026-09-05T00:20:00+02:00') }
+  expect(eveningHours([{ hour: 19 }, { hour: 21 }], { ...opening, day: friday })).toEqual([18, 19, 20, 21])
+  const open = { ...friday, closedAt: null }
+  expect(eveningHours([{ hour: 21 }], { ...opening, day: open })).toEqual([18, 19, 20, 21, 22, 23, 0])
 })
 
 test('without an opening the hours begin after the longest pause', () => {
