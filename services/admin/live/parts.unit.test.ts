@@ -116,6 +116,13 @@ test('an evening that has sold nothing has its line at the foot of the chart', (
   expect(partsWith({})['hours-chart']).toContain('y1="100.00%"')
 })
 
+test('a value stands above the higher of both days, and the outline of the lower one is seen within the bar', () => {
+  const chartOf = (now: number, before: number) =>
+    partsWith({ 'hours:42:0': [hour(19, 3, now)], 'hours:41:0': [hour(19, 3, before)] })['hours-chart']
+  expect(chartOf(50, 100)).toMatch(/class="before" .*class="value" x="[^"]+" y="0.00%" [^>]+>50</)
+  expect(chartOf(100, 50)).toMatch(/class="before within" .*class="value" x="[^"]+" y="0.00%" [^>]+>100</)
+})
+
 test('values over bars are left out where they do not fit', () => {
   const chartWith = (revenue: number) =>
     partsWith({ 'hours:42:0': [hour(19, 3, revenue), hour(21, 1, 1)] })['hours-chart']
