@@ -20,14 +20,18 @@ const notInXml = /(?![\t\n\r])\p{Cc}|\p{Cs}|\p{NChar}/gu
 const escapeLike = /_(?=x[\da-f]{4}_)/gi
 
 /**
- * The bytes of a workbook of one sheet, as its rows come. A text is a text, whatever it begins with: ids keep their
+ * The bytes of a workbook of one sheet of that name, as its rows come. A text is a text, whatever it begins with: ids keep their
  * zeros, and nothing is a formula (docs/decisions/0023-xlsx-by-hucre.md).
  */
-export async function xlsxOf(columns: Column[], rows: AsyncIterable<Cell[]>): Promise<Readable> {
+export async function xlsxOf(
+  name: string,
+  columns: Column[],
+  rows: AsyncIterable<Cell[]>,
+): Promise<Readable> {
   // Its 30 ms are not for the start of the process.
   const { writeXlsxStream } = await import('hucre/xlsx')
   const bytes = writeXlsxStream(valuesOf(columns, rows), {
-    name: 'Tally',
+    name,
     columns: columns.map(({ kind }) => ({ numFmt: formats[kind], width: widths[kind] })),
     freezePane: { rows: 1 },
   })
@@ -53,4 +57,4 @@ export const sendXlsx = async (
   reply
     .type('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
     .header('Content-Disposition', `attachment; filename="${fileName}.xlsx"`)
-    .send(await xlsxOf(columns, rows))
+    .send(await xlsxOf(fileName.split('-').at(-1) ?? '', columns, rows))

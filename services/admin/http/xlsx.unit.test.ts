@@ -16,7 +16,7 @@ async function* rowsOf(...rows: Cell[][]) {
 }
 
 async function read(...rows: Cell[][]) {
-  const { sheets } = await readXlsx(await buffer(await xlsxOf(columns, rowsOf(...rows))))
+  const { sheets } = await readXlsx(await buffer(await xlsxOf('orders', columns, rowsOf(...rows))))
   return sheets[0]
 }
 
@@ -26,6 +26,7 @@ test('texts stay texts, numbers are numbers, and a time is what the clocks of th
     ['20260904000123456', count(1_234), moneyCell(-6.5), time(at)],
     ['3-4', count(-0), moneyCell(-0), ''],
   )
+  expect(sheet?.name).toBe('orders')
   expect(sheet?.rows[0]).toEqual(['order', 'orders', 'takings', 'time (Europe/Rome)'])
   expect(sheet?.rows[1]?.slice(0, 3)).toEqual(['20260904000123456', 1_234, -6.5])
   expect(sheet?.rows[1]?.[3]).toEqual(new Date(at))
