@@ -26,7 +26,7 @@ const menuItems = Object.entries(categories)
 export const longName = menuItems.map(({ name }) => name).find(name => name.length > 50) ?? ''
 
 const areas = [
-  { areaId: 1, name: 'Cucina' },
+  { areaId: 1, name: 'Cucina del padiglione' },
   { areaId: 2, name: 'Bar' },
 ]
 
@@ -48,7 +48,7 @@ export async function sellMenu(
   const timeZone = zoneOfEvening(now)
   const date = new Date(now + offsetIn(timeZone)(now)).toISOString().slice(0, 10)
   const days = [{ dayId: 41, date, openedAt: now - 4 * hourMs, closedAt: null }]
-  const name = 'Sagra del Pesce 2026'
+  const name = 'Sagra del Pesce di Marano Lagunare 2026'
   const eventId = await newEvent(fixture, organizationId, { name, timeZone, days, areas, menuItems })
   await countNewOrders(fixture.db, eveningOrders(eventId, now))
   await publishEvents(fixture.deps, new Map([[eventId, { whole: true }]]))

@@ -125,6 +125,6 @@ ${figure('sales', 'Takings', true)}${figure('orders', 'Orders')}${figure('items'
 <ol class="sellers" id="best"></ol></section>
 </div>`
 
-const portions = html`<div class="totals"><p><strong class="name" dir="auto" id="area" hidden></strong> <span><strong id="portions">–</strong> portions</span> <span><strong id="orders">–</strong> orders</span></p>
+const portions = html`<div class="totals"><strong class="name" dir="auto" id="area" hidden></strong><p><span><strong id="portions">–</strong> portions</span> <span><strong id="orders">–</strong> orders</span></p>
 <p class="note"><span class="recent" id="window"></span> <span id="page"></span></p></div>
 <div class="columns" id="columns"></div>`
