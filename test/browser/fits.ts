@@ -20,6 +20,8 @@ const folder = localFolder('screenshots/pages')
  */
 export async function expectFits(page: Page, name: string): Promise<void> {
   for (const width of widths) {
+    // The text of a hall's screen is as large as its height makes it.
+    if (width < 390 && name === 'screen') continue
     await page.setViewportSize({ width, height: width < 700 ? 844 : 900 })
     // Charts follow the new width a frame later.
     const wrongs = () => page.evaluate(layoutWrongs, { width, thumbPx: width < 700 ? thumbPx : 0 })

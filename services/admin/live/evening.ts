@@ -37,8 +37,7 @@ export function eveningHours(hours: { hour: number }[], opening: Opening): numbe
   const first = pauses.reduce((longest, next) => (next.pause > longest.pause ? next : longest)).hour
   const evening = clockwise.toSorted(byDistanceFrom(first))
   const last = evening.findLastIndex(hour => given.includes(hour))
-  const isOver = last >= 0 && typeof opening.day?.closedAt === 'number'
-  return isOver ? evening.slice(0, last + 1) : evening
+  return last >= 0 && typeof opening.day?.closedAt === 'number' ? evening.slice(0, last + 1) : evening
 }
 
 /**
