@@ -34,7 +34,7 @@ beforeAll(async () => {
     neededBy: 'the tests of files for Excel',
   }
   program = await programPath(soffice, log)
-  writeFileSync(join(folder, 'orders.xlsx'), await buffer(await xlsxOf(columns, rows())))
+  writeFileSync(join(folder, 'orders.xlsx'), await buffer(await xlsxOf('orders', columns, rows())))
 })
 
 test.for([

@@ -11,7 +11,6 @@ const formats: Record<Kind, string> = {
   time: 'yyyy-mm-dd hh:mm:ss',
 }
 const widths: Record<Kind, number> = { text: 18, count: 10, money: 12, time: 20 }
-
 type Rows = AsyncIterable<Cell[]>
 
 /** Excel refuses a file with a longer text in a cell. */
