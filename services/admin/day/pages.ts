@@ -84,7 +84,7 @@ type Around = { organizationName: string; format: Format; nowMs: number }
 function sheetView(settled: Settled, { organizationName, format, nowMs }: Around): Html {
   const { event, day } = settled
   const dates = event.days.map(({ date }) => date).toSorted()
-  const cash = settled.payments.find(({ paymentMethod }) => paymentMethod.toLowerCase() === 'cash')
+  const cash = settled.payments.find(({ paymentMethod }) => /^(cash|contanti)$/i.test(paymentMethod))
   const back = `/live?eventId=${event.eventId}${day === undefined ? '' : `&day=${day.dayId}`}`
   return html`<p class="crumb"><a href="${back}">Live page</a></p>
 <div class="heading">
