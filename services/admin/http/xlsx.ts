@@ -21,8 +21,8 @@ const notInXml = /(?![\t\n\r])\p{Cc}|\p{Cs}|\p{NChar}/gu
 const escapeLike = /_(?=x[\da-f]{4}_)/gi
 
 /**
- * The bytes of a workbook of one sheet of that name, as its rows come. A text is a text, whatever it begins with: ids keep their
- * zeros, and nothing is a formula (docs/decisions/0023-xlsx-by-hucre.md).
+ * The bytes of a workbook of one sheet of that name, as its rows come. A text is a text, whatever it begins with: ids
+ * keep their zeros, and nothing is a formula (docs/decisions/0023-xlsx-by-hucre.md).
  */
 export async function xlsxOf(name: string, columns: Column[], rows: Rows): Promise<Readable> {
   // Its 30 ms are not for the start of the process.
