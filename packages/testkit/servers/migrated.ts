@@ -10,6 +10,11 @@ export async function createMigrated(server: string): Promise<{ name: string; dr
   await onServer(server, `create database ${name}`)
   const db = openDatabase(addressOf(server, name))
   await migrate(db).finally(() => db.destroy())
+  // PgBouncer keeps its connection.
+  await onServer(
+    server,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+  )
   return { name, drop: () => onServer(server, `drop database ${name} with (force)`) }
 }
 
