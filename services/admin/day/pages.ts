@@ -84,7 +84,6 @@ type Around = { organizationName: string; format: Format; nowMs: number }
 function sheetView(settled: Settled, { organizationName, format, nowMs }: Around): Html {
   const { event, day } = settled
   const dates = event.days.map(({ date }) => date).toSorted()
-  const cash = settled.payments.find(({ paymentMethod }) => /^(cash|contanti)$/i.test(paymentMethod))
   const back = `/live?eventId=${event.eventId}${day === undefined ? '' : `&day=${day.dayId}`}`
   return html`<p class="crumb"><a href="${back}">Live page</a></p>
 <div class="heading">
@@ -99,7 +98,7 @@ ${periodTable(settled, format)}
 ${paymentTable(settled, format)}
 ${itemTable(settled, format)}
 <p class="faint">Takings are the totals of paid orders less their refunds. A refund counts for the day and hour of its order. Deposits are items.</p>
-<dl class="on-paper signing">${cash === undefined ? '' : html`<dt>Cash</dt><dd>${format.money(cash.takings)}</dd>`}<dt>Counted cash</dt><dd></dd><dt>Difference</dt><dd></dd><dt>Signature</dt><dd></dd></dl>`
+<dl class="on-paper signing"><dt>Counted cash</dt><dd></dd><dt>Difference</dt><dd></dd><dt>Signature</dt><dd></dd></dl>`
 }
 
 function actions({ event, day }: Settled): Html {
