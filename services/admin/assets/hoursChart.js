@@ -49,12 +49,13 @@ export function hoursChart(day, format, chosen) {
     const middle = at(x + width / 2)
     // What is below zero is written above the line: at the foot are the hours.
     const above = { x: middle, y: at(yOf(Math.max(value, valueBefore, 0))), dy: '-0.45em' }
+    const isWithin = value * valueBefore > 0 && Math.abs(valueBefore) < Math.abs(value)
     return h(
       'g',
       { 'data-hour': String(hour), class: hour === chosen.hour ? 'chosen' : '' },
       h('rect', { class: 'column', x: at(x), y: '0', width: at(width), height: '100%' }),
       bar(value, 'today', x),
-      day.before === null ? '' : bar(valueBefore, valueBefore < value ? 'before within' : 'before', x),
+      day.before === null ? '' : bar(valueBefore, isWithin ? 'before within' : 'before', x),
       h('text', { class: 'value', ...above }, value === 0 ? '' : written[index]),
       h('text', { class: `hour ${placeOf(index)}`, x: middle, y: '100%', dy: '1.55em' }, hourName(hour)),
     )

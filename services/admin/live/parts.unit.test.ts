@@ -121,6 +121,8 @@ test('a value stands above the higher of both days, and the outline of the lower
     partsWith({ 'hours:42:0': [hour(19, 3, now)], 'hours:41:0': [hour(19, 3, before)] })['hours-chart']
   expect(chartOf(50, 100)).toMatch(/class="before" .*class="value" x="[^"]+" y="0.00%" [^>]+>50</)
   expect(chartOf(100, 50)).toMatch(/class="before within" .*class="value" x="[^"]+" y="0.00%" [^>]+>100</)
+  expect(chartOf(100, -50)).toContain('class="before"')
+  expect(chartOf(-100, -50)).toContain('class="before within"')
 })
 
 test('values over bars are left out where they do not fit', () => {
