@@ -58,6 +58,7 @@ test('who is removed is signed out at once, and can be invited again', async () 
   expect((await colleague.get('/keys')).statusCode).toBe(303)
   expect((await visitor.get(people)).body).not.toContain(email)
   expect((await invite(visitor, email)).statusCode).toBe(201)
+  expect((await visitor.get(people)).body).toContain('not signed in yet')
 })
 
 test('of two who remove each other at once one stays, and an invitation of the other does nothing', async () => {

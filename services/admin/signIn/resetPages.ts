@@ -77,7 +77,7 @@ export async function newcomersAmong(db: Postgres, people: { administratorId: st
 select administrator_id as id from administrators as administrator
 where administrator_id = any(${people.map(one => one.administratorId)}) and not exists (
   select from audit_entries as entry
-  where entry.organization_id = administrator.organization_id and entry.email = administrator.email
+  where entry.organization_id = administrator.organization_id and entry.email = administrator.email and at >= created_at
     and action in ('sign-in', 'sign-in-oidc', 'sign-in-recovery', 'password-changed', 'password-reset')
 )`.execute(db)
   return rows.map(({ id }) => id)
