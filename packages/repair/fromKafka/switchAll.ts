@@ -34,8 +34,8 @@ const switchTries = 5
  */
 export async function switchAll(deps: SwitchDeps): Promise<number> {
   // Counters that only superseded versions of orders used take room of an event; `tally rebuild` frees it too.
-  for (const id of (await madeEvents(deps.locked)).keys())
-    await deps.shadow.transaction().execute(tx => deleteEmptied(tx, id))
+  for (const [id, shard] of await madeEvents(deps.locked))
+    await withTries(() => freeRoom(deps.shadow, id, shard))
   const { events, extra, organizations, revision, missing } = await withTries(() => switchRows(deps))
   if (missing.length > 0) deps.onRemoved(describeMissing(missing, deps.topics))
   for (const id of extra) await deps.redis.del(deps.keys.event(id))
@@ -46,6 +46,12 @@ export async function switchAll(deps: SwitchDeps): Promise<number> {
   await publishWhole(deps, events)
   return events.length
 }
+
+const freeRoom = (shadow: Postgres, eventId: EventId, shard: number): Promise<void> =>
+  shadow.transaction().execute(async tx => {
+    await lockEvents(tx, new Map([[eventId, shard]]))
+    await deleteEmptied(tx, eventId)
+  })
 
 /** A switch that had to wait too long, or was deadlocked with a projector, is rolled back and tried again. */
 async function withTries<T>(work: () => Promise<T>): Promise<T> {
