@@ -1,12 +1,13 @@
 type Figures = { quantity: number; revenue: number }
 
 /**
- * Parts what was sold from what was returned: more came back than was sold, or money was given back
- * (docs/guides/numbers.md, Below zero). Tills write a returned cup as a negative quantity or as a negative price, so
- * both count. The sold keep their order; of the returned, the most money comes first.
+ * Whether more of an item came back than was sold, or money was given back (docs/guides/numbers.md, Below zero): tills
+ * write a returned cup as a negative quantity or as a negative price.
  */
+export const isReturned = ({ quantity, revenue }: Figures): boolean => quantity < 0 || revenue < 0
+
+/** Parts the sold, in their order, from the returned, those of the most money first. */
 export function partReturned<Item extends Figures>(items: Item[]): { sold: Item[]; returned: Item[] } {
-  const isReturned = ({ quantity, revenue }: Figures) => quantity < 0 || revenue < 0
   return {
     sold: items.filter(item => !isReturned(item)),
     returned: items

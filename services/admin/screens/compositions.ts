@@ -10,7 +10,7 @@ import {
   mostRows,
 } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
-import { partReturned } from '../live/returned.ts'
+import { isReturned, partReturned } from '../live/returned.ts'
 import { areaName, type Shows } from './shows.ts'
 
 /** What the screen with money gets. */
@@ -69,8 +69,10 @@ function composeMoney(read: DayRead, ref: DayRef): string {
 
 function composePortions(read: DayRead, ref: DayRef): string {
   const { event } = read
-  // Without what takes money off, such as a voucher.
-  const items = documentOf(read, 'items', ref).filter(([, sold, revenue]) => sold <= 0 || revenue >= 0)
+  // Without returned cups and vouchers.
+  const items = documentOf(read, 'items', ref).filter(
+    ([, quantity, revenue]) => !isReturned({ quantity, revenue }),
+  )
   return JSON.stringify({
     ...headingOf(event, ref.dayId),
     area: ref.areaId === undefined ? null : areaName(event, ref.areaId),
