@@ -311,7 +311,7 @@ test('an address that does not answer keeps the form usable: what is typed stays
 test('a key that does not work shows the form with the reason, and another address is opened at once', async () => {
   const wrong = settings().replace(token, 'tally_wrong')
   const { page } = await visit({ viewport: { width: 1440, height: 900 } }, wrong)
-  await reads(page, 'status', 'Not a valid key: copy the whole token')
+  await reads(page, 'status', 'This key is not valid or has ended')
   expect(await page.locator('#setup').isVisible()).toBe(true)
   expect(await page.locator('#figures').isVisible()).toBe(false)
   await page.goto(`${pages.url}/${settings()}`)
@@ -324,7 +324,7 @@ test('a key that ends while the page is open shows the form, and nothing overwri
   const body = JSON.stringify({ type: '/problems/unauthorized' })
   const headers = { 'Access-Control-Allow-Origin': pages.url, 'Content-Type': 'application/problem+json' }
   await page.route(`${query.address}/**`, route => route.fulfill({ status: 401, headers, body }))
-  const reason = 'Not a valid key: copy the whole token'
+  const reason = 'This key is not valid or has ended'
   await reads(page, 'status', reason)
   await page.clock.runFor(3_000)
   expect(await page.locator('#status').textContent()).toBe(reason)

@@ -28,7 +28,7 @@ function showSetup({ status, message }) {
   at('url').hidden = own
   at('setup').hidden = false
   at('figures').hidden = true
-  say(status === 401 ? 'Not a valid key: copy the whole token' : message, true)
+  say(status === 401 ? 'This key is not valid or has ended' : message, true)
 }
 
 function say(text, isWarning) {

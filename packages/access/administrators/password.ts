@@ -58,7 +58,7 @@ const enough = 3
 export async function passwordProblem(password: string, email: string): Promise<string | undefined> {
   const { length } = password
   if (length < minPasswordLength || length > maxPasswordLength)
-    return `has ${length} characters, not ${minPasswordLength} to ${maxPasswordLength}`
+    return `must have ${minPasswordLength} to ${maxPasswordLength} characters, but has ${length}`
   judge ??= createJudge()
   const { check } = await judge
   const { score } = check(password.normalize('NFKC'), [email, ...email.split(/[@.]/), 'tally'])

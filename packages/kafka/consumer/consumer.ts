@@ -42,7 +42,7 @@ export async function consumeBatches(
   let session: Session | undefined
   let sessionBeganAt = 0
   const unexpected = createUnexpected(logger, 'the consumer stopped; starting it again')
-  const whyFatal = createWhyFatal(options.topics, topics => describeTopics(connection, topics))
+  const whyFatal = createWhyFatal(options.topics, () => describeTopics(connection, options.topics))
 
   const supervise = async (): Promise<void> => {
     for (let failures = 1; !stopping.signal.aborted; failures++) {
@@ -89,11 +89,8 @@ export async function consumeBatches(
 /** A topic counts as deleted once it has been missing for this long: a broker that has just started knows none. */
 const topicMissingMs = 60_000
 
-/** Returns what takes the error of a session, and returns one to crash with, undefined if another may heal it. */
-export function createWhyFatal(
-  topics: string[],
-  describe: (topics: string[]) => Promise<ReadonlyMap<string, unknown>>,
-) {
+/** Returns a function that gives the error to crash with after a session's error, if no new session may heal it. */
+export function createWhyFatal(topics: string[], describe: () => Promise<ReadonlyMap<string, unknown>>) {
   let missingSince: number | undefined
   return async (error: Error, lastedMs: number): Promise<Error | undefined> => {
     if (isFatal(error)) return error
@@ -103,7 +100,7 @@ export function createWhyFatal(
     if (!isMissing) return undefined
     missingSince ??= performance.now()
     if (performance.now() - missingSince < topicMissingMs) return undefined
-    const known = await describe(topics).catch(() => undefined)
+    const known = await describe().catch(() => undefined)
     const missing = known === undefined ? [] : topics.filter(topic => !known.has(topic))
     return missing.length > 0 ? new TopicMissingError(missing) : undefined
   }

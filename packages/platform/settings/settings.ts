@@ -51,7 +51,7 @@ const schema = z.object({
     .max(200)
     .regex(/\S/)
     .default('tally-projector')
-    .meta({ takes: '1 to 200 characters' })
+    .meta({ takes: '1 to 200 characters, not only spaces' })
     .describe('the consumer group of the projectors'),
   TOPIC_PREFIX: z
     .string()

@@ -30,8 +30,8 @@ type Changes = ReadonlyMap<EventId, CounterChanges>
 /**
  * Admits all orders of an event if what the winners of the batch change in it has room. Otherwise they are admitted one
  * after the other in the order of the batch: what they create takes room, what exists does not. Room that an order
- * takes which loses to a later version is not given back. An order that `room.live` has exactly so is admitted without
- * room, too.
+ * takes which loses to a later version is not given back. An order that the tables of `room.live` hold with the same
+ * content is admitted even without room.
  */
 export async function createAdmission(
   tx: Tx,

@@ -50,8 +50,8 @@ const noDeadLetters = { send: async () => {}, committed: () => {} }
 /**
  * Reads all topics from the start, or from where an interrupted run stopped, and applies them to the shadow with the
  * projector's own code. The shadow never passes the live tables, so that the two can meet at one offset
- * (createPositions). Dead letters are not sent: the live projector has sent or will send them. What fills an event here
- * depends on versions that it no longer has: beyond its `limits`, orders are admitted that the live tables have.
+ * (createPositions). Dead letters are not sent: the live projector has sent or will send them. Superseded
+ * versions can fill an event here that is not full in the live tables: what these have is admitted beyond `limits`.
  */
 export async function follow(
   deps: ShadowDeps,

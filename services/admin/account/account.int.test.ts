@@ -52,7 +52,7 @@ test('a password that cannot be noted in the audit trail does not change, and en
 })
 
 test.for([
-  { why: 'short', given: 'short', says: 'The password has 5 characters, not 12 to 128.' },
+  { why: 'short', given: 'short', says: 'The password must have 12 to 128 characters, but has 5.' },
   { why: 'common', given: 'password1234', says: 'is too easy to guess' },
   { why: 'a keyboard row', given: 'qwertyuiop123', says: 'is too easy to guess' },
   { why: 'one’s e-mail address', given: '', says: 'is too easy to guess' },

@@ -66,7 +66,7 @@ export type DayShown = DayHeading & {
   kpis: KpisAnswer
   /** As the evening ran (eveningOf). */
   hours: HourBucket[]
-  /** The hours of this evening and the one before it in which there was anything, or the day was open. */
+  /** The hours of both evenings with a sale, and those of the open day; a closed one ends with its last sale. */
   evening: number[]
   /** The day before (dayBefore), which this one is compared with. */
   before: (Pick<DayHeading, 'dayId' | 'date' | 'opened'> & { totalSales: number; hours: HourBucket[] }) | null

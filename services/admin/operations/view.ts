@@ -37,7 +37,7 @@ ${stalled.length === 0 ? '' : stalledView(stalled)}
 ${heldBack.length === 0 ? '' : heldBackView(heldBack)}
 ${hourView(samples, format)}
 <section class="card"><h2>Shards</h2>
-<p class="faint">Shard 0 is partition 0 of the topics of events, orders and refunds, and so on. One projector counts a shard at a time, and all records of an event are in one.</p>
+<p class="faint">Shard 0 is partition 0 of the topics of events, orders and refunds, and so on. Each shard is counted by one projector at a time, and has all records of its events.</p>
 ${shards.length === 0 ? html`<p class="faint">${stored === undefined ? 'Not available right now.' : 'No projector has run yet.'}</p>` : shardTable(shards, format)}</section>
 <section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf, format)}</section>
 <div class="panels">

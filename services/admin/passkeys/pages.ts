@@ -113,7 +113,7 @@ ${newForm({ passkeys, options, mistake, csrf })}
 
 function newForm({ passkeys, options, mistake, csrf }: Shown): Html {
   if (options === undefined)
-    return html`<p>A passkey is for an address with a name, such as localhost: open this area by its name, not by numbers such as 127.0.0.1.</p>`
+    return html`<p>Passkeys need a host name: open this area by its name, such as localhost, not by an IP address.</p>`
   if (passkeys.length >= mostPasskeys)
     return html`<p>You have ${mostPasskeys} passkeys. Remove one first.</p>`
   return passkeyForm({

@@ -86,7 +86,7 @@ export const validities: Record<string, { name: string; ms: number | undefined }
   day: { name: 'In 1 day', ms: dayMs },
   week: { name: 'In 7 days', ms: 7 * dayMs },
   month: { name: 'In 30 days', ms: longestMs },
-  date: { name: 'After a day, such as the last of the festival', ms: undefined },
+  date: { name: 'After a chosen day, such as the last of the festival', ms: undefined },
 }
 
 /** When a link ends, or what is wrong with the choice. Nights belong to the day before, on the event's clock. */

@@ -35,7 +35,7 @@ export function confirmPages(area: FastifyInstance, deps: AdminDeps): void {
       ...(options === undefined ? {} : { script: 'passkey.js' }),
       body: html`<section class="card narrow">
 <h1>Confirm that it is you</h1>
-<p>Your last sign-in was more than 30 minutes ago.</p>
+<p>${asked.isFactorOnly ? 'Your second factor is asked for again.' : 'This page needs a sign-in within the last 30 minutes.'}</p>
 ${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, options, mistake, csrf })}
 </section>`,
     }))

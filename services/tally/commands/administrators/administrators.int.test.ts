@@ -81,7 +81,7 @@ test.for(['', 'short', 'x'.repeat(129)])(
   async given => {
     const { code, stderr } = await create(whose('f@example.org'), `${given}\n`)
     expect(code).toBe(2)
-    expect(stderr).toBe(`tally: the password has ${given.length} characters, not 12 to 128\n`)
+    expect(stderr).toBe(`tally: the password must have 12 to 128 characters, but has ${given.length}\n`)
     expect(await rowOf('f@example.org')).toBeUndefined()
   },
 )
