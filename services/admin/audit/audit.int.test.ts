@@ -35,8 +35,10 @@ test('refused and limited sign-ins are logged with the address, never with an e-
   const logger = Object.assign(Object.create(createLogger('test', 'silent')), { info: keep, warn: keep })
   const logging = await openFixture({ logger })
   const { email } = await newOffice(logging)
-  for (const address of ['one@example.org', email])
+  for (const [before, address] of ['one@example.org', email].entries()) {
     await newVisitor(logging.app, '203.0.113.10').signIn(address, 'a wrong long password')
+    await until('it is logged', async () => logged.length > before)
+  }
   for (let index = 0; index < limits.network.attempts; index++)
     await takeAttempt(logging.db, {
       email: `${index}@example.org`,

@@ -286,6 +286,6 @@ test('at the number of an address there are no passkeys', async () => {
   const visitor = newVisitor(fixture.app, '192.0.2.1', { host: '127.0.0.1:8081' })
   await visitor.signIn(email)
   const { body } = await visitor.get(page)
-  expect(body).toContain('open the area by its name')
+  expect(body).toContain('open this area by its name')
   expect(optionsOf(body)).toBe('')
 })
