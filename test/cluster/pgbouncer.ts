@@ -33,8 +33,10 @@ export async function startPgbouncer(databaseUrl: string, options: PgbouncerOpti
   const port = await freePort()
   const file = join(folder, 'pgbouncer.ini')
   const logFile = join(options.logFolder ?? folder, 'pgbouncer.log')
-  const settings = (url: string) => settingsOf(url, { port, mode })
+  const users = join(folder, 'users.txt')
+  const settings = (url: string) => settingsOf(url, { port, mode, users })
   writeFileSync(file, settings(databaseUrl))
+  writeFileSync(users, usersOf(databaseUrl))
   chmodSync(folder, 0o755)
   // It refuses to run as root.
   const owner = await postgresOwner()
@@ -65,15 +67,26 @@ export async function startPgbouncer(databaseUrl: string, options: PgbouncerOpti
   }
 }
 
-const settingsOf = (databaseUrl: string, { port, mode }: { port: number; mode: Mode }): string => {
-  const { hostname, port: target, username, password } = new URL(databaseUrl)
+/** The superuser, and the roles of the services with their passwords in tests (testkit's makeRoles). */
+function usersOf(databaseUrl: string): string {
+  const { username, password } = new URL(databaseUrl)
+  const roles = ['query', 'projector', 'admin'].map(service => `"tally_${service}" "x"\n`)
+  return `"${username}" "${password}"\n${roles.join('')}`
+}
+
+const settingsOf = (
+  databaseUrl: string,
+  { port, mode, users }: { port: number; mode: Mode; users: string },
+): string => {
+  const { hostname, port: target } = new URL(databaseUrl)
   return `[databases]
-* = host=${hostname} port=${target} user=${username} password=${password}
+* = host=${hostname} port=${target}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
-auth_type = any
+auth_type = trust
+auth_file = ${users}
 pool_mode = ${mode}
 default_pool_size = 60
 max_client_conn = 400
