@@ -95,6 +95,7 @@ test('every page fits a phone, a tablet and a screen, and can be read by everybo
     ['usage', '/usage'],
     ['audit', '/audit'],
     ['operations', '/operations'],
+    ['runbook', '/operations/runbook'],
     ['account', '/account'],
     ['people', '/account/people'],
     ['second-factor', '/account/second-factor'],
