@@ -56,12 +56,12 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
 
     area.get(`/live/${name}.xlsx`, async (request, reply) => {
       const { settled, file } = await settledOf(request, isWhole)
-      return sendXlsx(reply, `${file}-figures`, figureColumns, figureRows(settled))
+      return sendXlsx(reply, { file, sheet: 'figures' }, figureColumns, figureRows(settled))
     })
 
     area.get(`/live/${sheet}.xlsx`, async (request, reply) => {
       const { settled, file } = await settledOf(request, isWhole)
-      return sendXlsx(reply, `${file}-sheet`, sheetColumns(settled), sheetRows(settled))
+      return sendXlsx(reply, { file, sheet: 'sheet' }, sheetColumns(settled), sheetRows(settled))
     })
   }
 
@@ -74,7 +74,7 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
   area.get('/live/orders.xlsx', async (request, reply) => {
     const { settled, ref, file } = await settledOf(request)
     const rows = orderRows(db, settled, ref)
-    return sendXlsx(reply, `${file}-orders`, orderColumns(settled), rows)
+    return sendXlsx(reply, { file, sheet: 'orders' }, orderColumns(settled), rows)
   })
 }
 

@@ -21,8 +21,8 @@ const notInXml = /(?![\t\n\r])\p{Cc}|\p{Cs}|\p{NChar}/gu
 const escapeLike = /_(?=x[\da-f]{4}_)/gi
 
 /**
- * The bytes of a workbook of one sheet of that name, as its rows come. A text is a text, whatever it begins with: ids
- * keep their zeros, and nothing is a formula (docs/decisions/0023-xlsx-by-hucre.md).
+ * The bytes of a workbook with one sheet, as its rows come. A text is a text, whatever it begins with: ids keep their
+ * zeros, and nothing is a formula (docs/decisions/0023-xlsx-by-hucre.md).
  */
 export async function xlsxOf(name: string, columns: Column[], rows: Rows): Promise<Readable> {
   // Its 30 ms are not for the start of the process.
@@ -44,14 +44,14 @@ async function* valuesOf(columns: Column[], rows: Rows) {
 const textOf = (text: string): string =>
   text.replace(notInXml, '\ufffd').slice(0, longestText).replace(escapeLike, '_x005F_')
 
-/** Sends rows as a file to save, as they come. */
+/** Sends rows as a file to save, as they come; `sheet` is the end of its name, and the name of its one sheet. */
 export const sendXlsx = async (
   reply: FastifyReply,
-  fileName: string,
+  { file, sheet }: { file: string; sheet: string },
   columns: Column[],
   rows: Rows,
 ): Promise<FastifyReply> =>
   reply
     .type('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
-    .header('Content-Disposition', `attachment; filename="${fileName}.xlsx"`)
-    .send(await xlsxOf(fileName.split('-').at(-1) ?? '', columns, rows))
+    .header('Content-Disposition', `attachment; filename="${file}-${sheet}.xlsx"`)
+    .send(await xlsxOf(sheet, columns, rows))
