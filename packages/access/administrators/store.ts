@@ -87,6 +87,18 @@ export async function listAdministrators(
   return rows.map(fromRow)
 }
 
+/** The ids of those people who have never signed in or set a password. */
+export async function newcomersAmong(db: Postgres, people: { administratorId: string }[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+select administrator_id as id from administrators as administrator
+where administrator_id = any(${people.map(one => one.administratorId)}) and not exists (
+  select from audit_entries as entry
+  where entry.organization_id = administrator.organization_id and entry.email = administrator.email and at >= created_at
+    and action in ('sign-in', 'sign-in-oidc', 'sign-in-recovery', 'password-changed', 'password-reset')
+)`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
 /** Removes an administrator, ends their sessions, and returns who it was. Throws AdministratorError if unknown. */
 export async function removeAdministrator(db: Postgres, address: string): Promise<Administrator> {
   const row = await db

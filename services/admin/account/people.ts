@@ -6,6 +6,7 @@ import {
   email as emailShape,
   hashPassword,
   listAdministrators,
+  newcomersAmong,
   newToken,
   note,
   removeAdministrator,
@@ -20,7 +21,6 @@ import { notFound, PageProblem } from '../http/problem.ts'
 import { fieldsIn } from '../signIn/formAgain.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { knownAsker } from '../signIn/passwordQueue.ts'
-import { newcomersAmong } from '../signIn/resetPages.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
 import { copied, type Html, html } from '../views/html.ts'

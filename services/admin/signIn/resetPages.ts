@@ -1,7 +1,5 @@
-import { finishReset, noteOf, ownerOfToken, redeemToken } from '@tally/access'
-import type { Postgres } from '@tally/platform'
+import { finishReset, newcomersAmong, noteOf, ownerOfToken, redeemToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
 import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
@@ -69,18 +67,6 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
     await giveDevice(db, request, reply, administratorId)
     return reply.redirect('/sign-in?done=reset', 303)
   })
-}
-
-/** The ids of those people who have never signed in or set a password. */
-export async function newcomersAmong(db: Postgres, people: { administratorId: string }[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-select administrator_id as id from administrators as administrator
-where administrator_id = any(${people.map(one => one.administratorId)}) and not exists (
-  select from audit_entries as entry
-  where entry.organization_id = administrator.organization_id and entry.email = administrator.email and at >= created_at
-    and action in ('sign-in', 'sign-in-oidc', 'sign-in-recovery', 'password-changed', 'password-reset')
-)`.execute(db)
-  return rows.map(({ id }) => id)
 }
 
 type Shown = {
