@@ -49,3 +49,13 @@ test.for(['tally_x\n', ' tally_x', '\u{feff}tally_x', 'tally_x\u{a0}'])(
     ])
   },
 )
+
+test('a fetch that has forgotten its signal is not waited for, after a time-out or an abort', async () => {
+  const tally = (timeoutMs: number) =>
+    connect({ url: 'http://tally.test', key: 'tally_x', timeoutMs, fetch: () => new Promise(() => {}) })
+  await expect(tally(20).listEvents()).rejects.toMatchObject({ name: 'TimeoutError' })
+  const stops = new AbortController()
+  const watched = tally(60_000).watch('listEvents', {}, { signal: stops.signal }).next()
+  stops.abort()
+  expect(await watched).toEqual({ done: true, value: undefined })
+})
