@@ -28,7 +28,7 @@ export const addresses = ({ address, ops, area, envFile, feed }: Addresses): str
     `  open ${area}/live`,
     ...(feed ? simulated : []),
     '',
-    `  API             ${address}/api/v1/`,
+    `  API             ${address}`,
     `  Reference       ${address}/docs`,
     `  Guides          ${address}/docs/guide`,
     `  Administration  ${area}/`,

@@ -116,7 +116,7 @@ test('what the area shows for Home Assistant has the fields of the recipe', () =
 })
 
 const whole = (sold: number) => `{"data":[{"quantitySold":${sold}}],"meta":{}}`
-type Foreign = { status: number; body: string; headers?: Record<string, string> }
+type Foreign = { status: number; body: string; headers?: Record<string, string>; trickles?: true }
 /** What is answered in place of Tally. */
 const foreign: Foreign[] = [
   { status: 200, body: '<title>Sign in</title>' },
@@ -132,13 +132,18 @@ test('the program in Python outlasts what proxies and portals answer', async () 
   const block = blocks.find(({ file, language }) => file === 'guides/polling.md' && language === 'python')
   const interpret = interpreters.python
   if (block === undefined || interpret === undefined) throw new Error('polling.md has no program in Python')
-  const { close, TALLY_URL, paths } = await answering(...foreign, { status: 200, body: whole(3) })
-  const text = block.text.replace(/time\.sleep\(.*\)/, 'time.sleep(0)')
+  const endless: Foreign = { status: 200, body: whole(7), trickles: true }
+  const { close, TALLY_URL, paths } = await answering(...foreign, endless, { status: 200, body: whole(3) })
+  const text = block.text
+    .replace(/time\.sleep\(.*\)/, 'time.sleep(0)')
+    .replace('monotonic() + 10', 'monotonic() + 1')
   const { program, args } = await interpret(text, folder)
-  const { stdout, stderr } = await printedBy(program, args, block, { TALLY_URL }).finally(close)
+  // As they are copied, or read from a file.
+  const copied = { TALLY_URL: `${TALLY_URL}/`, TALLY_KEY: `${env.TALLY_KEY}\n` }
+  const { stdout, stderr } = await printedBy(program, args, block, copied).finally(close)
   expect(stderr).toBe('')
-  expect(stdout).toMatch(/^(no answer: .*\nsold: None \(old\)\n){7}sold: 3 \(old\)/)
-  expect([...paths].filter(path => !path.endsWith('/live/item-counts'))).toEqual([])
+  expect(stdout).toMatch(/^(no answer: .*\nsold: None \(old\)\n){8}sold: 3 \(old\)/)
+  expect([...paths].filter(path => !/^\/api\/.*\/live\/item-counts$/.test(path))).toEqual([])
 })
 
 test('the program in Node names the fault of the network', async () => {
@@ -172,8 +177,12 @@ async function answering(...answers: Foreign[]) {
   const paths = new Set<string>()
   const { url: TALLY_URL, close } = await serve(({ url = '' }, response) => {
     paths.add(url)
-    const { status, headers, body } = (answers.length > 1 ? answers.shift() : answers[0]) as Foreign
-    response.writeHead(status, { 'Content-Length': body.length, ...headers }).end(body)
+    const { status, headers, body, trickles } = (answers.length > 1 ? answers.shift() : answers[0]) as Foreign
+    if (trickles) {
+      response.writeHead(status)
+      const trickle = setInterval(() => response.write(' '), 20)
+      response.on('close', () => clearInterval(trickle))
+    } else response.writeHead(status, { 'Content-Length': body.length, ...headers }).end(body)
   })
   return { close, paths, TALLY_URL }
 }

@@ -11,7 +11,7 @@ try {
 } catch {}
 /** An address in a link gets no key that was entered for another. */
 const settings = { ...((given.url ?? old?.url) === old?.url && old), ...given, ...(own && { url: own }) }
-const everyMs = 1000 * (settings.every ?? 10)
+const everyMs = 1000 * (Number(settings.every) || 10)
 
 at('setup').onsubmit = event => {
   event.preventDefault()
@@ -28,7 +28,7 @@ function showSetup({ status, message }) {
   at('url').hidden = own
   at('setup').hidden = false
   at('figures').hidden = true
-  say(status === 401 ? 'This key is not valid or has ended' : message, true)
+  say(status === 401 ? 'This key is not valid or has expired' : message, true)
 }
 
 function say(text, isWarning) {

@@ -11,7 +11,7 @@ import { contentHeaders, eventHeaders, headers, problemResponses, responses } fr
 const description = `Read-only festival figures: sales net of refunds by day, hour and item, and the orders.
 
 Send the token of an API key in \`X-Api-Key\` (or as \`Authorization: Bearer\`). The organization is always that of the key.
-Money is EUR, as JSON numbers. Every 200 carries an \`ETag\`; poll with \`If-None-Match\` and unchanged figures cost no body.
+Money is EUR, as JSON numbers. Every 200 carries an \`ETag\`; poll with \`If-None-Match\`, and unchanged figures are a 304 without a body.
 
 Sales (KPIs, hours, trend) are what was charged less every refund. Revenue of items is price times quantity less the
 refunds of that item: discounts, refunds of money only and refunds before 2026-08-19 touch no item, so the two need not

@@ -39,7 +39,7 @@ function statusOf(ages: number[]): string {
 }
 
 const bodyWith = (status: string): string => `<h1>Live sales of festivals</h1>
-<p>This is the address of Tally's API: takings, portions and orders of food festivals, while they are sold, for displays,
+<p>This is the address of Tally's API: takings, portions and orders of food festivals, as they are sold, for displays,
 counters and dashboards. Programs send an API key, which whoever manages your organization creates in the administration
 area.</p>
 <p>${status}</p>
