@@ -88,7 +88,7 @@ export class UnreadAnswers {
   /** Closes connections until a quarter of the bound is free: each look costs 0.1 µs per connection. */
   private shed(): void {
     const oldest = [...this.connections.values()]
-      .filter(({ sinceMs, socket }) => sinceMs !== undefined && socket.writableLength > 0)
+      .filter(({ socket }) => socket.writableLength > 0)
       .toSorted((one, other) => one.takenAtMs - other.takenAtMs)
     let closed = 0
     for (const connection of oldest) {
@@ -116,10 +116,8 @@ class Connection {
   readonly socket: Socket
   /** Whose answer was sent last. */
   owner: string | undefined
-  /** Since when it has had unread bytes; undefined if it has none. */
-  sinceMs: number | undefined
-  /** Bytes that the system had taken at the last look, and since when it has not taken more. */
-  private taken = 0
+  /** Bytes that the system had taken at the last look, and since when; undefined if it left none unread then. */
+  private taken: number | undefined
   takenAtMs = 0
 
   constructor(socket: Socket) {
@@ -128,23 +126,16 @@ class Connection {
 
   /** Notes what the system has taken since the last look; returns the unread bytes. */
   look(nowMs: number): number {
-    const bytes = this.socket.writableLength
-    if (bytes === 0) {
-      this.sinceMs = undefined
-      return 0
-    }
-    const taken = takenOf(this.socket)
-    if (this.sinceMs === undefined || this.taken !== taken) {
-      this.sinceMs ??= nowMs
-      this.takenAtMs = nowMs
-      this.taken = taken
-    }
-    return bytes
+    const { writableLength } = this.socket
+    const taken = writableLength === 0 ? undefined : takenOf(this.socket)
+    if (this.taken !== taken) this.takenAtMs = nowMs
+    this.taken = taken
+    return writableLength
   }
 
   /** Whether it had unread bytes at the last look, and has taken none for too long. */
   isStalled(nowMs: number): boolean {
-    return this.sinceMs !== undefined && nowMs - this.takenAtMs >= stalledMs
+    return this.taken !== undefined && nowMs - this.takenAtMs >= stalledMs
   }
 }
 
