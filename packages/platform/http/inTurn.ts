@@ -80,7 +80,6 @@ class Input {
   }
 
   beginning(): string {
-    if (this.before.length >= longestLine || this.given.length === 0) return this.before
     const from = this.before === '' ? afterBlankLines(this.given) : 0
     return (this.before + this.given.toString('latin1', from, from + longestLine)).slice(0, longestLine)
   }
