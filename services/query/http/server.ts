@@ -65,8 +65,7 @@ export function closeIdleConnections(app: FastifyInstance): void {
 }
 
 /** A request target in absolute form (RFC 9112, 3.2.2) as a path with its query; any other one as it is. */
-const toOriginForm = (target = '/'): string =>
-  target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/')
+const toOriginForm = (target = '/'): string => target.replace(/^https?:\/\/[^/?]*\/?/i, '/')
 
 /** checks.ts parses the query, and remembers valid ones. */
 const keepText = (query: string) => query as never
