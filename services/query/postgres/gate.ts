@@ -47,7 +47,6 @@ export function createGate({ places, placesOfOne, waitingOfOne, waitMs }: GateOp
   }
   const beginNext = () => {
     for (const [organizationId, [first]] of [...queues]) {
-      if (free === 0) return
       if (first === undefined || !mayRun(organizationId)) continue
       leave(organizationId, first)
       first.begin()
