@@ -20,7 +20,7 @@ export type RedisSentinels = {
 export function parseSentinels(url: string): RedisSentinels | undefined {
   const [, tls, credentials = '', hosts = '', name = '', query = ''] = shape.exec(url) ?? []
   if (tls === undefined || !isDecodable(credentials + name)) return undefined
-  const addresses = hosts.split(',').map(host => `redis://${credentials}${credentials && '@'}${host}`)
+  const addresses = hosts.split(',').map(host => `redis://${credentials}@${host}`)
   const [first] = addresses
   if (first === undefined || !addresses.every(address => URL.canParse(address))) return undefined
   const { username, password } = new URL(first)

@@ -17,14 +17,11 @@ test('sentinels are named with the master they watch, its user and password, and
       sentinelPassword: 'c',
     },
   )
-  expect(parseSentinels('redis+sentinel://s1:1/main')).toMatchObject({
-    isTls: false,
-    username: '',
-    password: '',
-  })
+  const withOwn = parseSentinels('redis+sentinel://s1:1/main?sentinelUsername=u')
+  expect(withOwn).toMatchObject({ isTls: false, username: '', password: '', sentinelUsername: 'u' })
 })
 
-test.each(['redis://h:1', 'redis+sentinel://h:1', 'redis+sentinel:///main', 'redis+sentinel://h:x/main'])(
+test.each(['redis://h:1', 'redis+sentinel://h:1', 'redis+sentinel://h,,i/main', 'redis+sentinel://h:x/main'])(
   '%s is not an address of sentinels',
   url => {
     expect(parseSentinels(url)).toBeUndefined()
