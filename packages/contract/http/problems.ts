@@ -99,7 +99,7 @@ export function problemBody(type: ProblemType, { instance, requestId, errors }: 
     detail: detailOf(help, errors),
     instance,
     requestId,
-    ...(errors === undefined ? {} : { errors }),
+    errors,
   }
 }
 
