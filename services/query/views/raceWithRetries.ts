@@ -7,20 +7,17 @@ export function raceWithRetries<Result>(
   slow: Promise<Result>,
   again: () => Promise<Result | undefined>,
 ): Promise<Result> {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>()
   let isSettled = false
-  const settled = () => {
+  const answer = slow.finally(() => {
     isSettled = true
-  }
-  slow.then(resolve, reject).finally(settled)
+  })
   const repeat = async () => {
     for (;;) {
       await sleep(againMs, undefined, { ref: false })
-      if (isSettled) return
+      if (isSettled) return answer
       const result = await again()
-      if (result !== undefined) return resolve(result)
+      if (result !== undefined) return result
     }
   }
-  repeat().catch(reject)
-  return promise
+  return Promise.race([answer, repeat()])
 }
