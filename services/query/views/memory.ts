@@ -33,7 +33,7 @@ type Before = { known: Remembered; changes: number } | undefined
  * and an answer with an earlier watermark would claim too much.
  */
 export type Memory = {
-  /** The event's record at the revision that was last answered. */
+  /** The event's record as it was last kept: at the revision that was last answered, or an earlier one. */
   head(id: EventId): Head | undefined
   /** Call it before a read of Postgres, and pass the result to `reset` with what was read. */
   now(id: EventId): Before
@@ -148,7 +148,6 @@ export function createMemory({
         putHead(head)
         return put({ head: knownOf(head), asOfMs, epoch: epochs.asOf })
       }
-      if (known.head.revision <= head.revision) putHead(head)
       put({
         head: known.head.revision > head.revision ? known.head : knownOf(head),
         asOfMs: later(known.asOfMs, asOfMs),
