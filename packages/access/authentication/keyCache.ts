@@ -17,7 +17,6 @@ const maxUnknown = 10_000
 
 type Entry = {
   stored: StoredKey | undefined
-  from: Found['from']
   askedMs: number
   /** Whether polls report every change since the record was read. */
   isFollowed: boolean
@@ -53,15 +52,13 @@ export function createKeyCache(source: KeySource) {
   /** Records read from Postgres since then are followed by later polls. */
   let followedSinceMs = Number.POSITIVE_INFINITY
 
-  source.onRecovery(() => {
-    for (const [keyId, entry] of known) if (entry.from === 'redis') known.delete(keyId)
-    unknown.clear()
-  })
-
   function keep(keyId: string, { keys, from, askedMs }: Found, isOvertaken: boolean): StoredKey | undefined {
     const isFollowed = from === 'postgres' && askedMs >= followedSinceMs
-    const found: Entry = { stored: keys.get(keyId), from, askedMs, isFollowed, isHeld: true }
-    const entry = (isOvertaken ? known.get(keyId) : undefined) ?? keepRevoked(known.get(keyId), found)
+    const before = known.get(keyId)
+    // A copy in Redis may be from before the key was revoked.
+    const isOlder = from === 'redis' && before?.stored !== undefined && before.stored.key.revokedAt !== null
+    const stored = isOlder ? before.stored : keys.get(keyId)
+    const entry = (isOvertaken ? before : undefined) ?? { stored, askedMs, isFollowed, isHeld: true }
     const [holds, other] = entry.stored === undefined ? [unknown, known] : [known, unknown]
     holds.set(keyId, entry)
     other.delete(keyId)
@@ -107,20 +104,13 @@ export function createKeyCache(source: KeySource) {
       )
       for (const stored of used) {
         const { keyId } = stored.key
-        known.set(keyId, { stored, from: 'postgres', askedMs: beganMs, isFollowed: true, isHeld: true })
+        known.set(keyId, { stored, askedMs: beganMs, isFollowed: true, isHeld: true })
         unknown.delete(keyId)
         lookUps.overtake(keyId)
       }
       source.copy(used)
     },
   }
-}
-
-/** What was found, unless it is a copy in Redis from before the key was revoked. */
-function keepRevoked(before: Entry | undefined, found: Entry): Entry {
-  const isOlder =
-    found.from === 'redis' && before?.stored !== undefined && before.stored.key.revokedAt !== null
-  return isOlder ? { ...found, stored: before.stored } : found
 }
 
 const pollMs = 300

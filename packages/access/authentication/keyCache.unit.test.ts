@@ -17,7 +17,6 @@ function open() {
       )
     },
     copy() {},
-    onRecovery() {},
   }
   const cache = createKeyCache(source)
   cache.follow({ beganMs: performance.now(), isContinued: false, changed: [] })

@@ -21,8 +21,6 @@ export type KeySource = {
   read(keyIds: string[]): Promise<Found>
   /** Copies records to Redis, which answers while Postgres does not. */
   copy(found: Iterable<StoredKey>): void
-  /** `listener` is called each time Postgres answers again. */
-  onRecovery(listener: () => void): void
 }
 
 /** A look-up that takes longer counts as failed. */
@@ -53,7 +51,6 @@ export function createKeySource({
 }): KeySource {
   const copied = new LRUCache<string, string>({ max: 20_000, ttl: copyAgainAfterMs })
   const postgres = { isDown: false, probeAtMs: 0, unanswered: 0 }
-  let onRecovery = () => {}
 
   async function askPostgres(keyIds: string[], ms = timeoutMs): Promise<Found> {
     if (postgres.unanswered >= maxUnanswered) throw new Error('too many look-ups wait for Postgres')
@@ -87,7 +84,6 @@ export function createKeySource({
     if (!postgres.isDown) return
     postgres.isDown = false
     logger.debug({}, 'Postgres answers again; API keys are looked up there')
-    onRecovery()
   }
 
   /** Best effort: a copy that could not be written is written by the next look-up, or by publish.ts. */
@@ -120,9 +116,6 @@ export function createKeySource({
       }
     },
     copy: copyChanged,
-    onRecovery(listener) {
-      onRecovery = listener
-    },
   }
 }
 
