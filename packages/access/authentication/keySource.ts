@@ -99,8 +99,7 @@ export function createKeySource({
 
   return {
     async read(keyIds) {
-      const wasDown = postgres.isDown
-      if (!wasDown) {
+      if (!postgres.isDown) {
         const found = await askPostgres(keyIds).catch(() => undefined)
         if (found !== undefined) return found
       } else if (performance.now() >= postgres.probeAtMs) {
