@@ -72,12 +72,5 @@ export async function answerEvent(
 ): Promise<Answer> {
   const { event, revision, plan, composed, asOfMs } = await askEvent(readers, asked, question)
   const { eventId } = asked.params
-  const holdsFor = { revision, shard: event.shard }
-  return {
-    ...composed,
-    eventId,
-    asOfMs,
-    holdsFor,
-    ...(plan.dayId === undefined ? {} : { dayId: plan.dayId }),
-  }
+  return { ...composed, eventId, asOfMs, dayId: plan.dayId, holdsFor: { revision, shard: event.shard } }
 }

@@ -62,7 +62,7 @@ export type Answer = Composed & {
   eventId: string
   /** Absent on the list of events. */
   asOfMs?: number | null
-  dayId?: number | null
+  dayId?: number | null | undefined
   pagination?: Pagination
   /** Present if the answer holds as long as the event has this revision; the shard is the event's. */
   holdsFor?: { revision: number; shard: number }
