@@ -87,8 +87,8 @@ export const limitHeaders = (decision: LimitDecision) => ({
   'X-RateLimit-Reset': resetSeconds(decision),
 })
 
-const resetSeconds = ({ allowed, resetMs }: LimitDecision): number =>
-  Math.max(allowed ? 0 : 1, Math.ceil(resetMs / 1000))
+/** At least 1: a window that has no time left is over, and a new one begins. */
+const resetSeconds = ({ resetMs }: LimitDecision): number => Math.ceil(resetMs / 1000)
 
 /** The same on every answer. */
 export const fixedHeaders: readonly string[] = Object.entries({
