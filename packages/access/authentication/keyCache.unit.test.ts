@@ -88,5 +88,3 @@ test.each([
 ])('%s: the cached keys are still valid: %s', (_, now, holds) => {
   expect(continues(before, now)).toBe(holds)
 })
-
-test('the first poll does not continue another', () => expect(continues(undefined, before)).toBe(false))

@@ -147,11 +147,6 @@ test('a key to encrypt with is never said, right or wrong', () => {
   expect(admin.secretKeys).toEqual([key, key.toUpperCase()])
 })
 
-test('a required second factor without a key for its secrets is for the administration area to refuse', () => {
-  const { admin } = readSettings({ ADMIN_SECOND_FACTOR: 'required' })
-  expect(admin).toMatchObject({ requiresSecondFactor: true, secretKeys: [] })
-})
-
 test('a value with line breaks is still one line', () => {
   expect(complaint({ EDITION: 'a\nb\r\u2028c' }).split(/[\r\n]/)).toHaveLength(1)
 })
