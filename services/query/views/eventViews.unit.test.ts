@@ -295,7 +295,9 @@ test('while Postgres is only busy or a read has a defect, no request goes back t
     await expect(open().ask()).rejects.toThrow(problem)
   }
   expect(sources.relied).toBe(0)
+  sources.isPostgresUp = false
+  await expect(open().ask()).rejects.toThrow('a defect')
   postgresIsDown()
   await expect(open().ask()).rejects.toThrow()
-  expect(sources.relied).toBe(1)
+  expect(sources.relied).toBe(2)
 })

@@ -25,7 +25,7 @@ const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 const openMemory = (nowMs = 10_000) =>
   createMemory({
     breaker: { refusesWrites: () => false },
-    watermarks: { isStale: () => false, isFuture: asOfMs => asOfMs > nowMs },
+    watermarks: { isStale: (_, asOfMs) => asOfMs === 3e4, isFuture: asOfMs => asOfMs > nowMs },
   })
 
 /** A memory after an answer, and what it knows of its event. */
@@ -90,9 +90,9 @@ test('a read of Postgres does not lower a watermark that was confirmed while it 
   expect(known.asOfMs).toBe(2_200)
 })
 
-test('a read that is behind an earlier answer, or of an event that Postgres did not have, changes nothing', () => {
+test('a read that is stale or behind an earlier answer, or of an event unknown to Postgres, changes nothing', () => {
   const { memory, confirm, known } = answered()
-  for (const behind of [seen(6, 2_500, 6), seen(7, 1_500, 6)]) expect(confirm(behind)).toBeUndefined()
+  for (const old of [seen(6, 2_500, 6), seen(7, 1_500, 6), seen(7, 3e4)]) expect(confirm(old)).toBeUndefined()
   memory.noteUnknown(asked, performance.now())
   expect(confirm(seen(7, 2_500))).toBeUndefined()
   expect(known).toMatchObject({ head: { revision: 7 }, asOfMs: 2_000 })
