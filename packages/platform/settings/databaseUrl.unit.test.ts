@@ -26,8 +26,6 @@ test.each([
   ['postgres://u@h1,h2/db?target_session_attrs=standby', false],
   ['postgres://u@h1,,h2/db', false],
   ['postgres://u@h1:x,h2/db', false],
-  ['mysql://u@h1,h2/db', false],
-  ['host=h1,h2 dbname=db', false],
 ])('%s is an address of databases: %s', (url, isGood) => {
   expect(isDatabaseUrl(url)).toBe(isGood)
 })

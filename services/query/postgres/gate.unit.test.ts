@@ -35,6 +35,8 @@ test('an organization with many reads leaves places for others', async () => {
   expect(begun.at(-1)).toBe('a4')
   await Promise.all(['a3', 'a4'].map(end))
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4'])
+  void enter('a', 'a5')
+  expect(begun.at(-1)).toBe('a5')
 })
 
 test('work that waits too long, or that arrives at a full queue, is refused, and a free place goes to the next', async () => {

@@ -9,7 +9,7 @@ const useReads = () =>
     mostMs: 400,
   })
 
-test('those who ask during a read share the next one, which waits for as long as a slow one took', async () => {
+test('those who ask during a read, even if it fails, share the next one, which waits for as long as a slow one took', async () => {
   const reads = useReads()
   const times: { began: number; ended: number; asked: number[] }[] = []
   const ask = (number: number) =>
@@ -17,8 +17,10 @@ test('those who ask during a read share the next one, which waits for as long as
       const began = performance.now()
       await sleep(50)
       times.push({ began, ended: performance.now(), asked })
+      if (asked.includes(1)) throw new Error('a defect')
     })
-  await Promise.all([ask(1), ask(2), ask(3)])
+  const results = await Promise.allSettled([ask(1), ask(2), ask(3)])
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
 
   const [slow, next] = times as [(typeof times)[0], (typeof times)[0]]
   expect([slow.asked, next.asked]).toEqual([[1], [2, 3]])
