@@ -291,8 +291,11 @@ test.each([
 
 test('once stopped, waiting requests are answered and further ones are Node’s', async () => {
   const { socket, untilReceived } = await openUsed()
-  socket.write(get('/poll/a'))
+  socket.write(get('/poll'))
   await untilAsked(1)
+  answer('direct;')
+  socket.write(get('/poll/a'))
+  await untilAsked(2)
   let isStopped = false
   const stopping = Promise.all([direct.stop(), direct.stop()]).then(() => {
     isStopped = true
