@@ -109,8 +109,8 @@ export function factsOf({ order, refunds }: KnownOrder, isOnlyStatus = false): O
     status: order.status,
     confirmed,
     paymentMethod: order.paymentMethod,
-    totalCents: confirmed ? order.totalAmount : 0,
-    salesCents: confirmed ? effectiveCents(order.totalAmount, refunds.amount) : 0,
+    totalCents: order.totalAmount,
+    salesCents: effectiveCents(order.totalAmount, refunds.amount),
     itemsSold: items.reduce((sum, item) => sum + item.quantity - item.refundedQuantity, 0),
     items,
   }
