@@ -176,16 +176,14 @@ export type RefundChange = { before: RefundAmounts | undefined; after: RefundAmo
 /** Applies changes of refunds to the sums of their order, in time linear in the lines of both. */
 export function changeRefunds(sums: RefundSums, changes: RefundChange[]): RefundSums {
   let { amount } = sums
-  let items: Map<MenuItemId, ItemSums> | undefined
+  const items = new Map(sums.lines.map(line => [line.menuItemId, { ...line }]))
   const add = (sign: 1 | -1, refund: RefundAmounts): void => {
     amount = capped(amount + sign * refund.amount)
-    if (refund.refundedAt < refundLinesSince || refund.lines.length === 0) return
-    items ??= new Map(sums.lines.map(line => [line.menuItemId, { ...line }]))
-    addLines(items, sign, refund.lines)
+    if (refund.refundedAt >= refundLinesSince) addLines(items, sign, refund.lines)
   }
   for (const { after } of changes) add(1, after)
   for (const { before } of changes) if (before !== undefined) add(-1, before)
-  return { amount, lines: items === undefined ? sums.lines : inOrder(items) }
+  return { amount, lines: inOrder(items) }
 }
 
 /** The lines of a refund by menu item, ascending, those of one item added up. */
