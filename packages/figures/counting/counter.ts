@@ -59,7 +59,6 @@ export class Rows<Amount extends string = string, Own extends OwnKey = OwnKey> e
   constructor(zero: () => Row<Amount>) {
     super()
     this.zero = zero
-    this.single = undefined
   }
 
   /** The row of a key; one of zeros if there was none. */
