@@ -50,7 +50,7 @@ function averageCents(salesCents: number, orders: number): number {
   const unsigned = Math.abs(salesCents)
   const remainder = unsigned % orders
   const rounded = (unsigned - remainder) / orders + (2 * remainder >= orders ? 1 : 0)
-  return salesCents < 0 && rounded !== 0 ? -rounded : rounded
+  return salesCents < 0 ? 0 - rounded : rounded
 }
 
 /**
