@@ -239,11 +239,11 @@ export function* slices(batch: RecordBatch, most: Bounds): Generator<RecordBatch
 function endOfPiece(records: KafkaRecord[], start: number, most: Bounds): number {
   const { bytes = Number.POSITIVE_INFINITY } = most
   let left = bytes - (records[start]?.value?.length ?? 0)
-  let end = Math.min(start + 1, records.length)
+  // Also for an empty batch, which is one piece and must not start again.
+  let end = start + 1
   for (; end < records.length && end - start < most.records; end++) {
     left -= records[end]?.value?.length ?? 0
     if (left < 0) break
   }
-  // An empty batch is one piece, which must not start again.
-  return Math.max(end, 1)
+  return end
 }
