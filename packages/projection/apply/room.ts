@@ -125,7 +125,7 @@ export class EventRoom {
 
   private approach(eventId: EventId): void {
     const known = this.events.get(eventId)
-    if (known === undefined || known.isNear) return
+    if (known === undefined) return
     known.isNear = true
     known.rooms.clear()
   }
