@@ -81,14 +81,14 @@ export async function noteTopicIds(
   partitions: (Partition & { topicId: string })[],
 ): Promise<void> {
   if (partitions.length === 0) return
-  const sorted = partitions.toSorted(byPartition)
   await sql`
 insert into partition_logs (topic, partition, topic_id)
 select * from unnest(
-  ${sorted.map(({ topic }) => topic)}::text[],
-  ${sorted.map(({ partition }) => partition)}::int[],
-  ${sorted.map(({ topicId }) => topicId)}::text[]
+  ${partitions.map(({ topic }) => topic)}::text[],
+  ${partitions.map(({ partition }) => partition)}::int[],
+  ${partitions.map(({ topicId }) => topicId)}::text[]
 )
+order by 1, 2
 on conflict (topic, partition) do update set topic_id = excluded.topic_id
 where partition_logs.topic_id is null`.execute(db)
 }
@@ -129,10 +129,4 @@ where topic = ${topic} and partition = ${partition}`.execute(tx)
 insert into partition_logs (topic, partition, topic_id) values (${topic}, ${partition}, ${topicId ?? null})
 on conflict (topic, partition) do update
 set topic_id = excluded.topic_id, state = null, since = null, message = null`.execute(tx)
-}
-
-/** For sorting rows by topic and partition: all writers lock them in this order, so that they cannot deadlock. */
-export function byPartition(one: Partition, other: Partition): number {
-  if (one.topic !== other.topic) return one.topic < other.topic ? -1 : 1
-  return one.partition - other.partition
 }

@@ -1,4 +1,4 @@
-import { byPartition, requiredRevision, upToNow } from '@tally/offsets'
+import { requiredRevision, upToNow } from '@tally/offsets'
 import type { Postgres, Tx } from '@tally/platform'
 import { type RawBuilder, sql } from 'kysely'
 
@@ -39,16 +39,13 @@ select clock_timestamp() as "nowMs", current_epoch() as epoch`.execute(tx)
   })
 }
 
-/** The ends as rows `log_end` of a `from`, in the order in which their partitions are locked. */
-function asRows(ends: PartitionEnd[]): RawBuilder<unknown> {
-  const sorted = ends.toSorted(byPartition)
-  return sql`unnest(
-  ${sorted.map(({ topic }) => topic)}::text[],
-  ${sorted.map(({ partition }) => partition)}::int[],
-  ${sorted.map(({ end }) => end)}::bigint[],
-  ${sorted.map(({ atMs }) => new Date(atMs).toISOString())}::timestamptz[]
+/** The ends as rows `log_end` of a `from`. */
+const asRows = (ends: PartitionEnd[]): RawBuilder<unknown> => sql`unnest(
+  ${ends.map(({ topic }) => topic)}::text[],
+  ${ends.map(({ partition }) => partition)}::int[],
+  ${ends.map(({ end }) => end)}::bigint[],
+  ${ends.map(({ atMs }) => new Date(atMs).toISOString())}::timestamptz[]
 ) as log_end (topic, partition, end_offset, at)`
-}
 
 /** Locks the rows of these ends' partitions, except those that another session has locked. */
 const free = (logEnds: RawBuilder<unknown>): RawBuilder<unknown> => sql`free as (
