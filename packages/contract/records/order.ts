@@ -94,7 +94,7 @@ function unsignedGrossOf(lines: OrderLine[]): number {
 /**
  * Reads a valid order without the schema; undefined if the schema has to judge, which also gives the reason. Nearly all
  * records are valid orders, and for one of three lines the schema takes 8 µs, this less than 1 µs.
- * readOrder.unit.test.ts checks that both accept the same orders. `text` is the JSON text that `json` was parsed from.
+ * order.unit.test.ts checks that both accept the same orders. `text` is the JSON text that `json` was parsed from.
  */
 export function readOrder(json: unknown, text: string): Order | undefined {
   if (!isObject(json) || mayBeUnstorable(text)) return undefined
