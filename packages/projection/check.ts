@@ -92,18 +92,17 @@ const mostFields = 100
 /** What is wrong with a rejected record: one finding, or one for each field that breaks its schema. */
 function findingsOf(type: RecordType, { reason, message }: RejectedAt['rejected'], record: KafkaRecord) {
   const mistake = mistakeBehind(type, reason, record)
-  const issues = reason === 'schema' ? schemaIssues(type, record.value, mostFields) : []
-  // Behind an envelope every field is missing: that says nothing.
-  if (issues.length > 0 && mistake === undefined)
-    return issues.map(({ field, takes }) => ({ reason, field: field || 'value', takes }))
-  // A message about a field begins with its path and a colon (packages/contract/records/decode.ts).
-  const [, path, takes] = /^([^:]+): (.*)$/s.exec(message) ?? []
-  const names = reason === 'schema' || reason === 'conflict' || reason === 'contradiction'
-  const field = names && path !== undefined && path !== 'the value' ? path : (fieldOf[reason] ?? 'value')
-  return [{ reason, field, takes: names && takes ? takes : message, ...mistake }]
+  if (reason === 'schema')
+    // Behind an envelope every field is missing: that says nothing.
+    return schemaIssues(type, record.value, mistake === undefined ? mostFields : 1).map(
+      ({ field, takes }) => ({ reason, field: field || 'value', takes, ...mistake }),
+    )
+  // These messages begin with the path of a field and a colon (judge/versions.ts).
+  const hasPath = reason === 'conflict' || reason === 'contradiction'
+  const [, path, takes] = (hasPath && /^([^:]+): (.*)$/s.exec(message)) || []
+  const field = path ?? (reason === 'key-mismatch' ? 'key' : 'value')
+  return [{ reason, field, takes: takes ?? message, ...mistake }]
 }
-
-const fieldOf: Partial<Record<RejectionReason, string>> = { 'key-mismatch': 'key' }
 
 /** What of a record decides about later ones; its type may lack an owner. About 200 bytes, whatever its size. */
 type Remembered = { version: number; organizationId: string; orderId: string; digest: string }
@@ -223,8 +222,8 @@ function mistakeOfJson(json: unknown): keyof typeof mistakes | undefined {
   if (typeof json === 'string') return isObject(jsonOf(json)) ? 'json-in-text' : undefined
   if (!isObject(json)) return undefined
   if ('schema' in json && 'payload' in json) return 'connect-schema'
-  if ('specversion' in json && 'type' in json && 'source' in json) return 'cloudevents'
-  if ('op' in json && ('before' in json || 'after' in json)) return 'debezium'
+  if ('specversion' in json) return 'cloudevents'
+  if ('op' in json && 'after' in json) return 'debezium'
   return undefined
 }
 
@@ -243,4 +242,4 @@ function mistakeOfKey(
   return typeof json === 'string' ? 'json-key' : undefined
 }
 
-const contentOf = (value: Buffer | null): unknown => jsonOf(value?.toString('utf8') ?? '')
+const contentOf = (value: Buffer | null): unknown => jsonOf(String(value))

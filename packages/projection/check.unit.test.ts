@@ -3,7 +3,7 @@ import { type KafkaRecord, partitionOf } from '@tally/kafka'
 import { expect, test } from 'vitest'
 import { createCheck } from './check.ts'
 
-const { organizations, events, orders, refunds } = recordExamples
+const { events, orders, refunds } = recordExamples
 const eventKey = Buffer.from(orders.eventId)
 
 /** A record of orders with the right key, unless they are given. */
@@ -49,6 +49,7 @@ test('every bad field of a record is named, once, and at most 100', () => {
   expect(fields({ ...orders, items: Array(500).fill(line) })).toHaveLength(100)
 })
 
+const upperCase = orders.eventId.toUpperCase()
 const text = (value: unknown) => Buffer.from(JSON.stringify(value))
 const wrapped = { schema: { type: 'struct' }, payload: orders }
 const cloudEvent = { specversion: '1.0', type: 'order.paid', source: '/tills', id: '1', data: orders }
@@ -69,7 +70,7 @@ test.each([
   ['byte-order-mark', 'not-json', record(Buffer.from(`\ufeff${JSON.stringify(orders)}`))],
   ['other-encoding', 'not-json', record(Buffer.from('{"itemName":"Caffè"}', 'latin1'))],
   ['other-encoding', 'not-json', record(Buffer.from(`\ufeff${JSON.stringify(orders)}`, 'utf16le'))],
-  ['upper-case-key', 'key-mismatch', record(orders, orders.eventId.toUpperCase())],
+  ['upper-case-key', 'key-mismatch', record({ ...orders, eventId: upperCase }, upperCase)],
   ['json-key', 'key-mismatch', record(orders, text(orders.eventId))],
   ['json-key', 'key-mismatch', record(orders, text({ eventId: orders.eventId }))],
   ['order-key', 'key-mismatch', record(orders, orders.orderId)],
@@ -84,6 +85,7 @@ test.each([
 test.each([
   ['not-json', record(Buffer.from('{'))],
   ['schema', record('a text')],
+  ['schema', record(5)],
   ['schema', record([orders])],
   ['key-mismatch', record(orders, 'another')],
   ['key-mismatch', record(orders, null)],
@@ -123,7 +125,6 @@ test('an event that changes its organization is a conflict, as in the projector'
   expect(check('events', batch(events))).toEqual([])
   const moved = { ...events, version: 99, organizationId: '0b5a0000-0000-4000-8000-000000000002' }
   expect(check('events', batch(moved))).toMatchObject([{ reason: 'conflict', field: 'organizationId' }])
-  expect(check('organizations', { ...batch(organizations) })).toMatchObject([{ reason: 'key-mismatch' }])
 })
 
 test.each([
@@ -137,7 +138,7 @@ test.each([
     expect(check(type, batch(value, { ...value, unknown: 1 }))).toEqual([])
     const other = { ...value, ...over }
     const newer = { ...other, version: value.version + 1 }
-    const [finding, ...more] = check(type, batch(other, newer, other, newer))
+    const [finding, ...more] = check(type, batch(other, newer, value, other))
     expect(finding).toMatchObject({
       offset: 7,
       reason: 'contradiction',
