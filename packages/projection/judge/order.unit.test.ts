@@ -41,17 +41,21 @@ test.each(['PreOrder', 'Pending', 'Cancelled'] as const)('%s counts for the list
   })
 })
 
+const returnedCup = { menuItemId: chips, itemName: 'Cup deposit', quantity: -2, unitPrice: 2 }
+
 test.each([
   ['its status', { status: 'Completed' }, [0, 0]],
-  ['its payment method', { paymentMethod: 'Card' }, [1, 1]],
-  ['a quantity', { items: [burgers(1)] }, [1, 1]],
-  ['a price', { items: [{ ...burgers(2), unitPrice: 9 }] }, [1, 1]],
-  ['an item', { items: [{ ...burgers(2), menuItemId: chips }] }, [1, 1]],
+  ['its payment method', { paymentMethod: 'Card' }, [2, 2]],
+  ['a quantity', { items: [burgers(1), returnedCup] }, [2, 2]],
+  ['a price', { items: [{ ...burgers(2), unitPrice: 9 }, returnedCup] }, [2, 2]],
+  ['an item', { items: [{ ...burgers(2), menuItemId: chips }, returnedCup] }, [2, 1]],
+  ['one line more', { items: [burgers(2), returnedCup, { ...burgers(1), menuItemId: 99 }] }, [2, 3]],
 ])(
   'items are counted again only if more changes than the status of a paid order: %s',
   (_, changed, counted) => {
-    const known = { order: anOrder(), refunds: noRefunds }
-    const changes = difference(known, { ...known, order: anOrder({ version: 2, ...changed }) })
+    const items = [burgers(2), returnedCup]
+    const known = { order: anOrder({ items }), refunds: noRefunds }
+    const changes = difference(known, { ...known, order: anOrder({ version: 2, items, ...changed }) })
     expect(changes.map(({ facts }) => facts.items.length)).toEqual(counted)
   },
 )
@@ -63,8 +67,6 @@ test('an order counts in the five minutes of its instant, whatever the zone, the
     expect(bucketsOf(time)).toEqual([`41/1/${itsBucket}/Paid`])
   expect(bucketsOf('2026-09-04T19:35:00Z')).not.toEqual([`41/1/${itsBucket}/Paid`])
 })
-
-const returnedCup = { menuItemId: chips, itemName: 'Cup deposit', quantity: -2, unitPrice: 2 }
 
 test.each([
   ['a negative quantity', returnedCup],
