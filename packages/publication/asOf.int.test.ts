@@ -48,10 +48,12 @@ test('an added partition begins with the lowest watermark, and holds the others 
   expect(await watermarks()).toEqual([1_000, 500, 500])
 })
 
-test('once partitions were added, no watermark exceeds that of the partition furthest behind', async () => {
+test('once partitions were added, no watermark exceeds that of the partition furthest behind, or its end', async () => {
   await apply(2, 1)
   await raise(endOf(0, 5, 3_000), endOf(1, 1, 3_000), endOf(2, 1, 2_500))
   await raise(endOf(0, 5, 3_000), endOf(1, 1, 3_000), endOf(2, 2, 3_000))
+  const { raised } = await raise(endOf(0, 5, 2_000))
+  expect(raised).toMatchObject([{ asOfMs: 2_000, caughtUpToMs: 2_000 }])
   expect(await watermarks()).toEqual([2_500, 2_500, 2_500])
 })
 
