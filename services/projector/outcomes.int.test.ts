@@ -112,7 +112,7 @@ test('a dead letter that is still being sent is awaited, not sent again', async 
   expect(sends).toBe(1)
 })
 
-test('the first good refund of a version wins; a rejected one frees its id', async ({ eventId, at }) => {
+test('the first good refund of a version wins, and the next version replaces it', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   const { effects } = await at.refunds(
     0,
@@ -124,6 +124,9 @@ test('the first good refund of a version wins; a rejected one frees its id', asy
   expect(effects?.counts).toEqual({ applied: 1, parked: 0, duplicate: 1, ignored: 0 })
   await at.refunds(4, aRefund({ eventId, amount: 2, lines: [] }))
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
+  const fields = { eventId, version: 2, amount: 1, lines: [] }
+  await at.refunds(5, aRefund(fields), aRefund({ ...fields, refundId: 'R-2' }))
+  expect(await at.figures()).toEqual({ orders: 1, sales: 15, sold: 2 })
 })
 
 type Outcome = 'applied' | 'duplicate' | 'conflict' | 'contradiction'
