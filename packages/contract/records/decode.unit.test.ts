@@ -39,8 +39,8 @@ test.each(['null', '[]', '"text"', '7', '-1', 'true', 'false', ' [ ] ', '\n"{"\t
 )
 
 test('a document nested half a million deep is judged like any other', () => {
-  const depth = 500_000
-  expect(reasonOf(decodeText('organizations', `${'['.repeat(depth)}${']'.repeat(depth)}`))).toBe('schema')
+  const text = `${'['.repeat(500_000)}${']'.repeat(500_000)}`
+  expect(decodeText('organizations', text)).toMatchObject({ message: 'the value: must be an object' })
 })
 
 test('the first reason that holds is the reason: not-json, then schema, then key-mismatch', () => {
