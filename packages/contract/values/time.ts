@@ -77,15 +77,14 @@ export const timestamp = z
 /** A calendar date, `YYYY-MM-DD`. */
 export const date = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\d$/, 'must be a date YYYY-MM-DD')
+  .regex(/^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$/, 'must be a date YYYY-MM-DD')
   .refine(
     text => isRealDate(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))),
     'must be a real date',
   )
-  .meta({ format: 'date', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' })
+  .meta({ format: 'date' })
 
 function isRealDate(year: number, month: number, day: number): boolean {
-  if (month < 1 || month > 12 || day < 1) return false
   if (month === 2) return day <= (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28)
   return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31)
 }
