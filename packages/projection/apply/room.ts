@@ -78,7 +78,7 @@ export class EventRoom {
       )
       for (const { scope } of lacking()) this.approach(scope.eventId)
     }
-    for (const { scope, count } of needs) if (!isNear(scope.eventId)) this.consume(scope, count)
+    for (const { scope, count } of needs) this.consume(scope, count)
     return new Set([...changes.keys()].filter(isNear))
   }
 
