@@ -89,14 +89,12 @@ function judge(schema: z.core.$ZodType, json: unknown) {
 export type SchemaIssue = { field: string; takes: string }
 
 /**
- * All fields of a value that break the schema of its type, each once and at most `most`; the first is the one that
- * `decodeRecord` names. Empty if the value is not JSON.
+ * All fields of a JSON value that break the schema of its type, each once and at most `most`; the first is the one that
+ * `decodeRecord` names.
  */
 export function schemaIssues(type: RecordType, value: Buffer | null, most: number): SchemaIssue[] {
-  const json = parseJson(readText(value))
-  if (json === undefined) return []
   const byField = new Map<string, SchemaIssue>()
-  for (const raw of run(recordTypes[type].schema, json).issues) {
+  for (const raw of run(recordTypes[type].schema, jsonOf(String(value))).issues) {
     if (byField.size === most) break
     const issue = named(raw)
     if (!byField.has(issue.field)) byField.set(issue.field, issue)
