@@ -43,8 +43,11 @@ test.each([
   expect(asked).toEqual(['shard 3', 'event e'])
 })
 
-test('an event that is behind what its shard’s hash claims is old, though it was seen before', async () => {
-  const seen: Seen = { shard: 3, hash: hashOf(1_000), version: { revision: 6, epoch: 1 } }
+test.each([
+  ['behind what its shard’s hash claims', { revision: 6, epoch: 1 }],
+  ['of a later epoch than its shard’s hash', { revision: 7, epoch: 2 }],
+])('an event that is %s is old, though it was seen before', async (_what, version) => {
+  const seen: Seen = { shard: 3, hash: hashOf(1_000), version }
   expect(await read(eventId, nothing, cached, { allowance, seen })).toBe('old')
 })
 
