@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
-import type { EventVersion, ReadModelRedis, ShardHash } from '@tally/publication'
+import { complete, type EventVersion, type ReadModelRedis, type ShardHash } from '@tally/publication'
 import { beforeEach, expect, test } from 'vitest'
 import { createRedisReads, createTexts, type Head, type Look, type Seen } from './fromRedis.ts'
 
@@ -51,6 +51,47 @@ test.each([
   expect(await read(eventId, nothing, cached, { allowance, seen })).toBe('old')
 })
 
+const record = JSON.stringify({ eventId, shard: 3, version: 2 })
+const stored = { revision: '7', epoch: '1', complete, version: '2', event: record, 'kpis:41:0': '{}' }
+
+/** Reads a document of an event from a hash of these fields. */
+function readHash(fields: Record<string, string>, known?: Head) {
+  const hmget = async (key: string, ...names: string[]) =>
+    names.map(name => (key === eventId && fields[name]) || null)
+  const redis = {
+    isCluster: true,
+    hmget,
+    hget: async (key: string, name: string) => (await hmget(key, name))[0],
+  }
+  const deps = { redis, keys: { event: (id: EventId) => id }, look }
+  return createRedisReads(deps as unknown as Parameters<typeof createRedisReads>[0])(
+    eventId,
+    () => ['kpis:41:0'],
+    known,
+  )
+}
+const answer = (text: string) =>
+  expect.objectContaining({ asOfMs: 2_000, documents: new Map([['kpis:41:0', text]]) })
+
+test.each([
+  ['complete', {}, answer('{}')],
+  ['without a document, but complete', { 'kpis:41:0': undefined }, answer('')],
+  ['that never was complete, but has the document', { complete: undefined }, answer('{}')],
+  ['that never was complete', { complete: undefined, 'kpis:41:0': undefined }, 'missing'],
+  ['without the event', { event: undefined }, 'missing'],
+  ['that has just been deleted', { revision: undefined }, 'missing'],
+  ['whose event is always another version', { version: '3' }, 'missing'],
+  ['that has just gone back', { revision: '6' }, 'old'],
+])('what is read from a hash %s', async (_what, fields, expected) => {
+  expect(await readHash({ ...stored, ...fields } as Record<string, string>)).toEqual(expected)
+})
+
+test('an event known at another version is read again, and that of another id is an error', async () => {
+  const known = { ...cached, event: { ...event, version: 1 } }
+  expect(await readHash(stored, known)).toMatchObject({ head: { event: { version: 2 } } })
+  await expect(readHash({ ...stored, event: record.replace('"e"', '"f"') })).rejects.toThrow('another event')
+})
+
 /** Answers each name with its key, and a hash `bad` with the message of an error. */
 function openFake() {
   const sent: string[][] = []
@@ -58,7 +99,6 @@ function openFake() {
     async readDocumentsOfEach(count: number, ...given: (string | number)[]) {
       const keys = given.slice(0, count) as string[]
       sent.push(keys)
-      if (keys.includes('gone')) throw new Error('no connection')
       let at = count
       return keys.map(key => {
         const names = given.slice(at + 1, at + 1 + (given[at] as number))
@@ -90,17 +130,4 @@ test('one command reads at most eight events', async () => {
   const keys = Array.from({ length: 20 }, (_, index) => `${index}`)
   expect(await Promise.all(keys.map(key => read(key, 'x')))).toEqual(keys.map(key => [`${key} x`]))
   expect(sent.map(({ length }) => length)).toEqual([8, 8, 4])
-})
-
-test('a command that fails is the failure of all its reads', async () => {
-  const { read } = openFake()
-  const results = await Promise.allSettled([read('a', 'x'), read('gone', 'x')])
-  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-})
-
-test('in a cluster each read is a command of its own, which goes to the node of its key', async () => {
-  const hmget = async (key: string, ...names: string[]) => names.map(name => `${key} ${name}`)
-  const redis = { isCluster: true, hmget } as unknown as ReadModelRedis
-  const read = createTexts(redis)
-  expect(await Promise.all([read('a', 'x', 'y'), read('b', 'z')])).toEqual([['a x', 'a y'], ['b z']])
 })
