@@ -17,14 +17,6 @@ const differing =
 const anOrganization = (version: number, name = 'Pro Loco') =>
   organization.parse({ organizationId: records.proLoco, version, name, status: 'Trial' })
 
-test('the first record of an organization is applied, then only higher versions', () => {
-  const known = anOrganization(3)
-  expect(applyOrganization(undefined, anOrganization(1))).toMatchObject({ outcome: 'applied' })
-  expect(applyOrganization(known, anOrganization(4, 'New'))).toMatchObject({ next: { name: 'New' } })
-  expect(applyOrganization(known, anOrganization(3))).toEqual({ outcome: 'duplicate' })
-  expect(applyOrganization(known, anOrganization(2, 'Old'))).toEqual({ outcome: 'duplicate' })
-})
-
 test('the highest version of an event wins, whenever it arrives', () => {
   const known = anEvent({ version: 5 })
   expect(applyEvent(undefined, known)).toEqual({ outcome: 'applied', next: known })
