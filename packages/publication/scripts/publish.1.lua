@@ -8,13 +8,9 @@
 -- returns  `stored`; `older`: the hash is already as new; `gap`: the difference does not fit, publish the hash whole
 
 local revision = tonumber(ARGV[1])
+-- An error if the key has another type: then it is not a document.
 local found = redis.pcall('HGET', KEYS[1], 'revision')
-if type(found) == 'table' then
-  -- A key of another type is not a document.
-  redis.call('DEL', KEYS[1])
-  found = false
-end
-local current = tonumber(found or '-1')
+local current = type(found) == 'string' and tonumber(found) or -1
 if current > revision then
   return 'older'
 end
