@@ -144,8 +144,7 @@ export function parseAreas(json: string | null): AreaCounters[] {
  * whatever the planner knows about the table.
  */
 export function jsonText(counter: Counter): string {
-  const order = counter.blocks === undefined ? '' : ' order by block'
   return `(
-  select json_agg(${rowText(counter)}${order}) from ${counter.table}
+  select json_agg(${rowText(counter)}) from ${counter.table}
   where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id))`
 }

@@ -107,7 +107,7 @@ delete from order_slots where event_id = $ and pre_order = 0 and pending = 0 and
   where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id));
 
 (
-  select json_agg(json_build_array(block, orders, quantity, gross_cents, refunded_quantity, refunded_cents) order by block) from item_counters
+  select json_agg(json_build_array(block, orders, quantity, gross_cents, refunded_quantity, refunded_cents)) from item_counters
   where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id));
 
 (
