@@ -7,8 +7,6 @@ import type { Entry } from './fetchedBatch.ts'
 /** The header of a record batch (format 2). */
 export type BatchHeader = {
   firstOffset: number
-  /** The offset after it. */
-  next: number
   firstTimestampMs: number
   /** The timestamp of every record if the broker stamps them (LogAppendTime); otherwise undefined. */
   appendedAtMs: number | undefined
@@ -27,14 +25,13 @@ const transactionalBit = 16
 const controlBit = 32
 
 /** Throws if the codec is unknown. */
-export function readHeader({ bytes, firstOffset, next }: Entry): BatchHeader {
+export function readHeader({ bytes, firstOffset }: Entry): BatchHeader {
   const attributes = bytes.readInt16BE(21)
   const codec = codecs.get(attributes & codecBits)
   if (codec === undefined && (attributes & codecBits) !== 0)
     throw new Error(`it is packed with the unknown codec ${attributes & codecBits}`)
   return {
     firstOffset,
-    next,
     firstTimestampMs: Number(bytes.readBigInt64BE(27)),
     appendedAtMs: attributes & logAppendTimeBit ? Number(bytes.readBigInt64BE(35)) : undefined,
     producerId: bytes.readBigInt64BE(43),
