@@ -32,7 +32,7 @@ export function assignShards(
   const shards = Math.max(0, ...partitionCounts.values())
   const topics = [...partitionCounts].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const sharded = topics.filter(([, count]) => count === shards).map(([topic]) => topic)
-  if (sharded.length > 0) assign(sharded, shards)
+  assign(sharded, shards)
   for (const [topic, count] of topics) if (count < shards) assign([topic], count)
   return new Map(places.map(({ id, assignment }) => [id, assignment]))
 }
