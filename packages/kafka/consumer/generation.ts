@@ -77,7 +77,6 @@ export type ProcessDeps = {
   options: ConsumeOptions
   isCurrent(generation: Generation): boolean
   commit(of: PartitionState, next: number): void
-  closing: AbortSignal
   logger: Logger
 }
 
@@ -92,20 +91,20 @@ export async function processFetch(
   batches: AsyncIterable<RecordBatch>,
   begun: () => void,
 ): Promise<void> {
-  if (isGone(deps, of) || isOutdated(of)) return
+  if (isGone(of) || isOutdated(of)) return
   begun()
   const { state, generation } = of
   let { from } = of
   try {
     for await (const batch of batches) {
-      const next = await deps.options.onBatch(batch, { isStale: () => isGone(deps, of) })
+      const next = await deps.options.onBatch(batch, { isStale: () => isGone(of) })
       succeeded(state)
       if (!deps.isCurrent(generation)) return
       deps.commit(state, next)
       if (isOutdated(of)) return
       state.position = next
       if (next !== batch.next) return seek(state, next)
-      if (isGone(deps, of)) return
+      if (isGone(of)) return
       from = next
     }
   } catch (error) {
@@ -113,8 +112,7 @@ export async function processFetch(
   }
 }
 
-const isGone = ({ closing }: ProcessDeps, { generation }: Fetch): boolean =>
-  generation.over.signal.aborted || closing.aborted
+const isGone = ({ generation }: Fetch): boolean => generation.over.signal.aborted
 
 const isOutdated = ({ state, seeks }: Fetch): boolean => state.isHeld || state.seeks !== seeks
 

@@ -43,11 +43,11 @@ function fetched(onBatch: ConsumeOptions['onBatch']) {
     options: { onBatch } as ConsumeOptions,
     isCurrent: () => isCurrent,
     commit: (_: PartitionState, next: number) => committed.push(next),
-    closing: new AbortController().signal,
     logger: createLogger('test', 'silent'),
   }
   return {
     state,
+    generation,
     committed,
     run: () => processFetch(deps, { state, generation, seeks: state.seeks, from: 0 }, batches(), () => {}),
     takeAway() {
@@ -89,12 +89,13 @@ test('a batch that fails or ends after its partition was taken away leaves nothi
   }
 })
 
-test('what was fetched before a seek or a hold is not passed on after it', async () => {
-  for (const change of [{ seeks: 1 }, { isHeld: true }]) {
+test('what was fetched before a seek, a hold or a rebalance is not passed on after it', async () => {
+  for (const change of [{ seeks: 1 }, { isHeld: true }, { isOver: true }]) {
     const passed: number[] = []
-    const { run, state } = fetched(async ({ from, next }) => {
+    const { run, state, generation } = fetched(async ({ from, next }) => {
       passed.push(from)
       Object.assign(state, change)
+      if ('isOver' in change) generation.over.abort()
       return next
     })
     await run()

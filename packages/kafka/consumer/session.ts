@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { isFatal, openInterval } from '@tally/platform'
 import type { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { readAhead } from '../batches/readParts.ts'
@@ -66,7 +67,6 @@ export class Session {
       options,
       isCurrent: generation => generation === this.#generation,
       commit: (of, next) => this.#commits.add(of, next),
-      closing: this.#closing.signal,
       logger,
     }
     this.#loops = new FetchLoops({
@@ -141,7 +141,7 @@ export class Session {
       const generation = beginGeneration({ options: this.#options, memory, logger: this.#logger }, joined)
       this.#generation = generation
       void this.#refreshes.run()
-      await aborted(AbortSignal.any([generation.over.signal, signal]))
+      await once(generation.over.signal, 'abort')
     }
   }
 
@@ -203,10 +203,4 @@ export class Session {
     await settled(begun.promise, busyMs)
     if (!this.#queues.isBusy(key)) await begun.promise
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return signal.aborted
-    ? Promise.resolve()
-    : new Promise(resolve => signal.addEventListener('abort', () => resolve()))
 }
