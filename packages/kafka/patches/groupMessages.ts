@@ -8,7 +8,6 @@ type ToGroup = Omit<PartitionerArgs, 'message'> & {
 /** Groups a request's records by partition; kafkajs 2.2.4 copies a partition's list for each record that it adds. */
 export function groupMessages({ messages, partitioner, ...of }: ToGroup): Record<number, Message[]> {
   const groups: Record<number, Message[]> = {}
-  if (of.partitionMetadata.length === 0) return groups
   for (const message of messages) {
     const partition = partitioner({ ...of, message })
     const group = groups[partition]
