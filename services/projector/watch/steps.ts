@@ -3,6 +3,7 @@ import {
   type KafkaConnection,
   logEnds,
   partitionKey,
+  partitionsOf,
   type TopicPartition,
 } from '@tally/kafka'
 import { ensureOffsets, openEpoch, readStored, type SeenEpoch, type StoredOffset } from '@tally/offsets'
@@ -131,11 +132,7 @@ export async function recordEnds(
   stored: Stored,
 ): Promise<void> {
   const [counts, ends] = await Promise.all([describeTopics(kafka, topics), logEnds(kafka, assigned)])
-  const isAllRead = [...counts].every(([topic, count]) =>
-    Array.from({ length: count }, (_, partition) => stored.all.has(partitionKey({ topic, partition }))).every(
-      Boolean,
-    ),
-  )
+  const isAllRead = partitionsOf(counts).every(of => stored.all.has(partitionKey(of)))
   const found = assigned.flatMap(({ topic, partition }) => {
     const log = ends.get(topic)?.get(partition)
     if (log === undefined || !logs.isSound({ topic, partition }, log)) return []
