@@ -64,8 +64,7 @@ export async function* readWaiting(
   topicPrefix: string,
 ): AsyncGenerator<DeadLetterPiece, void> {
   for await (const read of readDeadLetters(deps.kafka, topicPrefix)) {
-    const replayed = await replayedOf(deps.db, read.entries)
-    yield { ...read, entries: read.entries.filter(entry => !replayed.has(identityOf(entry))) }
+    yield { ...read, entries: await waiting(deps.db, read.entries) }
   }
 }
 
