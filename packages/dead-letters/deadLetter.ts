@@ -106,10 +106,8 @@ export const added = {
 export const addedForValue = { bytes: 'tally.value-bytes', sha256: 'tally.value-sha256' } as const
 
 /** The text of an added header: the last value of its name, because the record may have had a header of that name. */
-function headerText(headers: RecordHeaders, name: string): string | undefined {
-  const last = Object.hasOwn(headers, name) ? valuesOf(headers[name]).at(-1) : undefined
-  return last === undefined || last === null ? undefined : last.toString()
-}
+const headerText = (headers: RecordHeaders, name: string): string | undefined =>
+  valuesOf(headers[name]).at(-1)?.toString()
 
 /** The headers as the rejected record had them: the last value of each added name is removed; earlier ones stay. */
 export function ownHeaders(headers: RecordHeaders): RecordHeaders {
