@@ -24,7 +24,7 @@ export function createCount(output: Output, { name, unit }: { name: string; unit
   const { show, close } = createProgress(output, name)
   return {
     show: (done: number, all: number) => show(all === 0 ? 1 : done / all, `${done} of ${all} ${unit}`),
-    close: () => close(),
+    close,
   }
 }
 
