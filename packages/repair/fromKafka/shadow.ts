@@ -147,11 +147,7 @@ export async function ensurePartitions(
 /** Stores in the shadow which logs it reads. */
 export async function noteLogs({ kafka, shadow }: ShadowDeps, topics: string[]): Promise<void> {
   // Only their ids: isSameLog compares the records.
-  const logs = await judgeLogs(kafka, await readLogs(shadow, topics), () => false)
-  const known = logs.flatMap(({ topic, partition, topicId }) =>
-    topicId === undefined ? [] : [{ topic, partition, topicId }],
-  )
-  await noteTopicIds(shadow, known)
+  await noteTopicIds(shadow, await judgeLogs(kafka, await readLogs(shadow, topics), () => false))
 }
 
 /**
