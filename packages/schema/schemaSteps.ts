@@ -35,7 +35,7 @@ export function planMigrations(known: string[], applied: string[], { contracts =
   const planned = missing.slice(0, missing.findLastIndex(name => !isContract(name)) + 1)
   const firstExpansion = planned.findIndex(name => !isContract(name))
   const between = planned.slice(firstExpansion).find(isContract)
-  if (firstExpansion >= 0 && between !== undefined)
+  if (between !== undefined)
     throw new SkippedVersionError(
       `this upgrade skips a version: ${between} removes what running processes may use. Upgrade to the version in between first, or stop all processes and run \`tally migrate --contract\``,
     )
