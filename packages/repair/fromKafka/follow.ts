@@ -11,7 +11,7 @@ import {
   UndecodableBatchError,
 } from '@tally/kafka'
 import { readOffsets, type StoredOffset } from '@tally/offsets'
-import { isTransient, type Postgres, TransientError } from '@tally/platform'
+import { isTransient, openInterval, type Postgres, TransientError } from '@tally/platform'
 import { type EventLimits, EventRoom, projectPieces } from '@tally/projection'
 import {
   belowEnds,
@@ -91,16 +91,11 @@ export async function follow(
     onCrash: failure.reject,
   })
 
-  let stopped = false
-  const refreshing = (async () => {
-    while (!stopped) {
-      await sleep(refreshMs)
-      if (stopped) return
-      await refresh()
-        .then(() => passSkipped(shadow, positions, consumer))
-        .catch(failIfFatal)
-    }
-  })()
+  const refreshes = openInterval(
+    refreshMs,
+    () => refresh().then(() => passSkipped(shadow, positions, consumer)),
+    failIfFatal,
+  )
 
   return {
     behind: positions.behind,
@@ -118,9 +113,7 @@ export async function follow(
     release: positions.release,
     failed: failure.promise,
     async stop() {
-      stopped = true
-      await consumer.stop()
-      await refreshing
+      await Promise.all([refreshes.stop(), consumer.stop()])
     },
   }
 }
