@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Assignment,
   type KafkaConnection,
@@ -10,7 +9,7 @@ import {
   type TopicPartition,
 } from '@tally/kafka'
 import { ensureOffsets } from '@tally/offsets'
-import { type Logger, partOf } from '@tally/platform'
+import { type Logger, openInterval, partOf } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
 import { createChecks, judgeMine } from './checks.ts'
 import { createLogState, createStalls, type LogsDeps } from './state.ts'
@@ -88,22 +87,12 @@ type Deps = { logs: Logs; metrics: Pick<ProjectorMetrics, 'failures'>; logger: L
 
 /** Compares the assigned partitions with Kafka once a second. Returns a function that stops it. */
 export function watchLogs({ logs, metrics, logger }: Deps): () => Promise<void> {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await logs.tick().catch(error => {
-        metrics.failures.inc({ part: partOf(error) })
-        logger.debug({ err: error }, 'the logs could not be compared; trying again')
-      })
-      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
-    }
-  }
-  const done = run()
-  return () => {
-    stopping.abort()
-    return done
-  }
+  const ticks = openInterval(everyMs, logs.tick, error => {
+    metrics.failures.inc({ part: partOf(error) })
+    logger.debug({ err: error }, 'the logs could not be compared; trying again')
+  })
+  void ticks.run()
+  return ticks.stop
 }
 
 /**
