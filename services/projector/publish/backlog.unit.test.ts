@@ -34,6 +34,13 @@ test('a mark that is added after the publication of its shard has begun publishe
   expect(drain(backlog)).toEqual({ events: 30 + 50, marks: ['events', 'orders'] })
 })
 
+test('a mark that was published meanwhile extends a waiting one only if they touch', () => {
+  const [backlog, mark] = [new Backlog(), markOf('orders')]
+  backlog.add({ events: [], organizations: [], mark })
+  for (const revision of [12, 20]) backlog.extend([{ ...mark, since: revision - 3, revision }], [])
+  expect(backlog.next()?.pending.marks.get('orders:3')).toEqual({ ...mark, revision: 12 })
+})
+
 test('an event that is waiting is not added twice, but one that is being published is', () => {
   const backlog = new Backlog()
   backlog.add({ events: ids(50), organizations: [] })
