@@ -21,9 +21,7 @@ export const longestMs = 86_400_000
 export function createRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options) {
   const address = addressOf(url)
   if (address === undefined)
-    throw new TypeError(
-      'url: the http:// or https:// address of Tally, without user name, query and fragment',
-    )
+    throw new TypeError('url: the http:// or https:// address of Tally, without user name, query or fragment')
   // trim() also removes what is copied along unseen: a byte order mark, a no-break space.
   const token = typeof key === 'string' ? key.trim() : ''
   if (!/^[!-~]+$/.test(token)) throw new TypeError('key: the token of an API key, tally_ and 62 characters')
@@ -49,7 +47,7 @@ export function createRequest({ url, key, timeoutMs = 10_000, fetch: send = fetc
         const { status, headers } = response
         // The body of a tag that was not sent: a cache on the way answers for another client.
         if (status === 304 && etag) return { headers, body: undefined }
-        const body = parsed(await response.text())
+        const body = parsed(await textOf(response, signal))
         if (status === 200 && 'data' in body && 'meta' in body) return { headers, body: body as unknown }
         throw new TallyProblem(response, body)
       })
@@ -57,9 +55,8 @@ export function createRequest({ url, key, timeoutMs = 10_000, fetch: send = fetc
 }
 
 /**
- * Aborts what `run` does after a time, or with the signal, and does not wait for it to end: fetch of Node 20 and 22
- * forgets its signal while a body arrives, once the garbage collector has run. Browsers of 2021, such as those of
- * televisions, have neither `AbortSignal.timeout` nor `AbortSignal.any`.
+ * Aborts what `run` does after a time, or with the signal, and does not wait for it to end. Browsers of 2021, such as
+ * those of televisions, have neither `AbortSignal.timeout` nor `AbortSignal.any`.
  */
 async function withinDeadline<Result>(
   timeoutMs: number,
@@ -87,6 +84,20 @@ async function withinDeadline<Result>(
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
   }
+}
+
+/**
+ * The text of a body. Closes its connection if the signal aborts: fetch of Node 20 and 22 forgets its own while a body
+ * arrives, once the garbage collector has run.
+ */
+async function textOf({ body }: Response, signal: AbortSignal): Promise<string> {
+  const reader = body?.getReader()
+  signal.addEventListener('abort', () => void reader?.cancel().catch(() => {}))
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let piece = await reader?.read(); piece?.value; piece = await reader?.read())
+    text += decoder.decode(piece.value, { stream: true })
+  return text + decoder.decode()
 }
 
 /** The object that a body is; an empty one for a page of HTML, for half an answer, and for nothing. */
