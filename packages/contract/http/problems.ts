@@ -40,12 +40,12 @@ export const problemTypes = {
   'missing-scope': {
     status: 403,
     title: 'Forbidden',
-    help: 'The API key lacks the scope of this endpoint: `events:read` for events, `orders:read` for orders, `analytics:read` for figures. Use a key with that scope.',
+    help: 'The API key lacks the scope of this endpoint: `events:read` for events, `orders:read` for orders, `analytics:read` for figures. Use a key that has it.',
   },
   'not-found': {
     status: 404,
     title: 'Not found',
-    help: 'The resource does not exist, or the API key has no access to it. Check the path, which has no slash at its end, and the ids of event, day, area, menu items and order.',
+    help: 'The resource does not exist, or the API key has no access to it. Check the path (no slash at the end) and the ids of event, day, area, menu items and order.',
   },
   'page-too-large': {
     status: 400,

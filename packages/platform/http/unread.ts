@@ -116,7 +116,7 @@ class Connection {
   readonly socket: Socket
   /** Whose answer was sent last. */
   owner: string | undefined
-  /** Bytes that the system had taken at the last look, and since when; undefined if it left none unread then. */
+  /** Bytes that the system had taken at the last look; undefined if nothing was unread then. `takenAtMs`: since when. */
   private taken: number | undefined
   takenAtMs = 0
 
