@@ -17,6 +17,7 @@ const dayWith = (totalSales: number, over: object = {}) => ({
   openedAt: opened,
   closedAt: null,
   evening: [18, 19, 20, 23, 0],
+  hours: [],
   before: friday,
   ...over,
 })
@@ -49,6 +50,7 @@ test.each([0, -50])('a day before with %i has no percentage', revenue => {
   expect(compare(dayWith(10, { before }), at(1))).toEqual({
     cents: revenue * 100,
     isAtThisTime: true,
+    until: undefined,
     percent: undefined,
     sign: 1,
   })
@@ -73,9 +75,13 @@ test('orders before the opening belong to the evening', () => {
   expect(compare(early, at(-0.5))).toMatchObject({ cents: 5_000, isAtThisTime: true })
 })
 
-test('next to tills that are ahead of the clock stands the whole day before, without a percentage', () => {
-  const whole = { cents: 100_000, isAtThisTime: false, percent: undefined }
-  expect(compare(dayWith(80), at(-3))).toMatchObject(whole)
+test('sales that are ahead of the clock are compared up to the hour of the newest one', () => {
+  const hours = [hour(18, 120), hour(19, 240), hour(20, 500)]
+  const untilEight = { cents: 30_010, isAtThisTime: false, until: 20, percent: 20, sign: 1 }
+  expect(compare(dayWith(860, { hours }), at(-3))).toEqual(untilEight)
+  const whole = { cents: 100_000, isAtThisTime: false, until: undefined, percent: undefined }
+  for (const hours of [[], [hour(18, 80)]])
+    expect(compare(dayWith(80, { hours }), at(-3)), 'nothing has ended').toMatchObject(whole)
 })
 
 test('a day that was left open over night stands against what the day before had taken since its beginning', () => {

@@ -1,5 +1,5 @@
 import { compare } from './comparison.js'
-import { centsOf } from './evening.js'
+import { centsOf, hourName } from './evening.js'
 import { hoursChart, hoursTable, shortName } from './hoursChart.js'
 import { bar, bestSellers, itemCounts, named, nothing, returnedItems } from './items.js'
 import { h } from './tree.js'
@@ -53,13 +53,15 @@ export function partsOf(day, beat, format, chosen) {
 
 function comparison(day, beat, format) {
   const clockMs = beat === null || beat.asOfMs === null ? null : beat.asOfMs + beat.offsetMs
+  if (day.before === null) return ['No earlier day to compare with']
   const compared = compare(day, clockMs)
   if (compared === undefined) return []
-  const { cents, isAtThisTime, percent, sign } = compared
-  const name = shortName(day.before, format)
-  const then = isAtThisTime ? `${name} at this time` : name
+  const { cents, isAtThisTime, until, percent, sign } = compared
+  const isWhole = until === undefined && !isAtThisTime
+  const part = isAtThisTime ? ' at this time' : isWhole ? '' : `, both until ${hourName(until)}`
+  const then = shortName(day.before, format) + part
   const sum = format.wholeMoney(cents / 100)
-  if (percent === undefined) return [`${then}${isAtThisTime ? '' : ', whole day'}: ${sum}`]
+  if (percent === undefined) return [`${then}${isWhole ? ', whole day' : ''}: ${sum}`]
   if (percent === 0) return [`As much as on ${then} (${sum})`]
   const [arrow, word] = sign > 0 ? ['▲', 'up '] : ['▼', 'down ']
   return [

@@ -68,17 +68,27 @@ test('of two days of one date, the one that a day stands against is named with i
   expect(textOf(parts['hours-table'])).toContain('|Orders, Fri 4 Sept 18:00|')
 })
 
-test('without takings of the day before, or of the clock ahead of its time, there is no percentage', () => {
+test('without takings of the day before there is no percentage, and without it no comparison', () => {
   expect(partsWith({ 'kpis:42:0': kpis(168) }).comparison).toBe('Fri 4 Sept at this time: €0')
-  const friday = {
-    dayId: 41,
-    date: '2026-09-04',
-    openedAt: '2026-09-04T16:00:00Z',
-    closedAt: '2026-09-04T22:00:00Z',
+  const days = [{ dayId: 42, date: '2026-09-05', openedAt: '2026-09-05T16:00:00Z', closedAt: null }]
+  expect(partsWith({}, { days }).comparison).toBe('No earlier day to compare with')
+})
+
+test('sales ahead of the clock stand against the day before up to the hour of the newest one', () => {
+  const documents = {
+    'kpis:42:0': kpis(168),
+    'kpis:41:0': kpis(150),
+    'hours:41:0': [hour(22, 1, 50), hour(23, 1, 100)],
   }
-  const days = [friday, { dayId: 42, date: '2026-09-05', openedAt: '2026-09-05T20:00:00Z', closedAt: null }]
-  const simulated = partsWith({ 'kpis:42:0': kpis(168), 'kpis:41:0': kpis(150) }, { days })
-  expect(simulated.comparison).toBe('Fri 4 Sept, whole day: €150')
+  const days = [
+    { dayId: 41, date: '2026-09-04', openedAt: '2026-09-04T16:00:00Z', closedAt: '2026-09-04T22:00:00Z' },
+    { dayId: 42, date: '2026-09-05', openedAt: '2026-09-05T20:00:00Z', closedAt: null },
+  ]
+  const comparisonWith = (hours: object[]) =>
+    textOf(partsWith({ ...documents, 'hours:42:0': hours }, { days }).comparison)
+  expect(comparisonWith([hour(22, 1, 168)])).toBe('Fri 4 Sept, whole day: €150')
+  const twoHours = [hour(22, 1, 100), hour(23, 1, 68)]
+  expect(comparisonWith(twoHours)).toBe('|▲ |up |100%| on Fri 4 Sept, both until 23:00 (€50)')
 })
 
 test('an evening has each hour since its opening, what came back is below the line, and Friday is an outline', () => {
