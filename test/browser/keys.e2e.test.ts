@@ -76,7 +76,7 @@ test('the keys page shows what each key is for, and the audit list who made it',
   await page.evaluate('document.fonts.ready')
   await picture(page, 'keys', true)
   const row = page.getByRole('row', { name: /Accounting export/ })
-  expect(await row.textContent()).toMatch(/Events Orders\s+All events.*never.*Ends soon/s)
+  expect(await row.textContent()).toMatch(/Events Orders\s+All events.*never.*Active/s)
 
   await follow(page, 'Audit')
   expect(

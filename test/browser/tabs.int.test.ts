@@ -71,7 +71,7 @@ async function eventWith(
 async function newLink(office: Office, eventId: EventId, shows = 'money'): Promise<string> {
   const visitor = newVisitor(fixture.app)
   await visitor.signIn(office.email)
-  const form = { name: 'Hall', eventId, shows, area: `${eventId}:1`, validity: 'day' }
+  const form = { name: 'Hall', eventId, shows, area: `${eventId}:1`, ends: 'day' }
   const made = await visitor.post('/screens', form, { from: '/screens' })
   return /\/screen\/[\w-]{43}/.exec(made.body)?.[0] ?? ''
 }

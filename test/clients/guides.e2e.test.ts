@@ -61,7 +61,8 @@ const ofArea = [
 
 const snippets = (scopes: Scope[]) => {
   const { TALLY_URL: apiUrl = '', TALLY_KEY: token = '' } = env
-  return snippetsOf({ apiUrl, token, key: { scopes, eventId: null }, anyEvent: festival.eventId as EventId })
+  const events = [{ eventId: festival.eventId as EventId }]
+  return snippetsOf({ apiUrl, token, key: { scopes, eventId: null }, events })
 }
 async function runSnippet(id: string, language: string, text: string, until?: string) {
   const interpret = interpreters[language]

@@ -10,7 +10,7 @@ export async function useAdministration(
   let pages = (await visitor.post('/sign-in', { email, password: wrong })).text
   await visitor.post('/sign-in', { email, password })
   const session = visitor.cookies.get(`tally_session_${new URL(area).port}`) ?? ''
-  const fields = { name: 'screen', scope: 'events:read', eventId: '', expires: 'never' }
+  const fields = { name: 'screen', scope: 'events:read', eventId: '', ends: 'never' }
   const made = await visitor.post('/keys', fields, '/keys/new')
   const token = /tally_\w{12}_\w{49}/.exec(made.text)?.[0] ?? ''
   const key = `/keys/${parseToken(token)?.keyId}`

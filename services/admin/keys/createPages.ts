@@ -9,7 +9,7 @@ import { fieldsIn } from '../signIn/formAgain.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './endPages.ts'
 import { namedEventsOf } from './events.ts'
-import { newKeyView, readNewKey, typedBefore, typedOf } from './newKeyForm.ts'
+import { newKeyPage, readNewKey, typedBefore, typedOf } from './newKeyForm.ts'
 import { tokenView } from './tokenView.ts'
 
 /** New key: a form, and a page with the token, which is shown only once. */
@@ -20,12 +20,7 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
 
   area.get('/keys/new', async (request, reply) => {
     const events = await eventsFor(request)
-    const typed = typedBefore(fieldsIn(request), events)
-    return sendPage(request, reply, csrf => ({
-      title: 'New key',
-      section: 'keys',
-      body: newKeyView(typed, events, csrf),
-    }))
+    return sendPage(request, reply, newKeyPage(typedBefore(fieldsIn(request), events), events))
   })
 
   area.post('/keys', async (request, reply) => {
@@ -34,11 +29,7 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
     const typed = typedOf(formFields(request))
     const read = readNewKey(typed, session.organizationId, events, Date.now())
     const again = (mistakes: Record<string, string>) =>
-      sendPage(request, reply.code(400), csrf => ({
-        title: 'New key',
-        section: 'keys',
-        body: newKeyView(typed, events, csrf, mistakes),
-      }))
+      sendPage(request, reply.code(400), newKeyPage(typed, events, mistakes))
     if ('mistakes' in read) return again(read.mistakes)
     try {
       const { stored, token } = await db.transaction().execute(async tx => {
@@ -53,7 +44,7 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
         title: 'Your new key',
         section: 'keys',
         script: 'token.js',
-        body: tokenView({ key, token, apiUrl, anyEvent: events[0]?.eventId }),
+        body: tokenView({ key, token, apiUrl, events }),
       })
     } catch (error) {
       if (error instanceof TooManyKeysError) throw tooManyKeys()

@@ -4,9 +4,7 @@ import { errorsOf, refusalReason } from '../usage/page.ts'
 import { sum } from '../usage/read.ts'
 import { counted, type Format, moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { eventName } from './events.ts'
-import { snippetsOf } from './snippets.ts'
-import { isUsable, scopeLines, scopeNames, stateBadge } from './state.ts'
+import { isUsable, keyFacts, stateBadge } from './state.ts'
 import { snippetsView } from './tokenView.ts'
 
 type Around = {
@@ -18,7 +16,6 @@ type Around = {
 }
 
 export function keyView(key: ApiKey, { events, day, apiUrl, format }: Around): Html {
-  const anyEvent = events[0]?.eventId
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <div class="heading"><h1><bdi>${key.name}</bdi> ${stateBadge(key)}</h1>
 ${isUsable(key) ? html`<div class="actions"><a class="button" href="/keys/${key.keyId}/rotate">Rotate</a><a class="button danger" href="/keys/${key.keyId}/revoke">Revoke</a></div>` : ''}
@@ -26,17 +23,15 @@ ${isUsable(key) ? html`<div class="actions"><a class="button" href="/keys/${key.
 <section class="card">
 <dl class="facts">
 <dt>Key id</dt><dd><code>${key.keyId}</code></dd>
-<dt>Scopes</dt><dd>${key.scopes.map(scope => html`<p>${scopeNames[scope]} <span class="scope">${scope}</span> <span class="faint">${scopeLines[scope]}</span></p>`)}</dd>
-<dt>Event</dt><dd>${key.eventId === null ? 'All events' : html`<bdi>${eventName(events, key.eventId)}</bdi>`}</dd>
 <dt>Created</dt><dd>${moment(key.createdAt)}</dd>
-<dt>Ends</dt><dd>${moment(key.expiresAt)}</dd>
+${keyFacts(key, events)}
 ${key.revokedAt === null ? '' : html`<dt>Revoked</dt><dd>${moment(key.revokedAt)}</dd>`}
 <dt>Last used</dt><dd>${moment(key.lastUsedAt)}</dd>
 <dt>Last day</dt><dd>${day === undefined ? 'Not available right now' : requests(day, format)}</dd>
 </dl>
 <p class="faint">The token was shown when the key was created and cannot be shown again. If you lose it, rotate the key.</p>
 </section>
-${isUsable(key) ? html`<section class="card"><h2>Use it</h2>${snippetsView(snippetsOf({ apiUrl, key, token: 'tally_…', anyEvent }), apiUrl)}</section>` : ''}`
+${isUsable(key) ? html`<section class="card"><h2>Use it</h2>${snippetsView({ apiUrl, key, token: 'tally_…', events })}</section>` : ''}`
 }
 
 /** How many requests there were, and each error among them. */

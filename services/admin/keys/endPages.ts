@@ -69,12 +69,11 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
       .catch(asProblem)
     copySoon(deps, old, made.stored)
     const { key } = made.stored
-    const explained = rotatedView(old.key)
     return sendPage(request, reply.code(201), {
       title: 'Your new token',
       section: 'keys',
       script: 'token.js',
-      body: tokenView({ key, token: made.token, apiUrl, anyEvent: events[0]?.eventId, explained }),
+      body: tokenView({ key, token: made.token, apiUrl, events }, rotatedView(old.key)),
     })
   })
 }

@@ -8,7 +8,7 @@ const fixture = useFixture()
 
 type Visitor = Awaited<ReturnType<typeof signedIn>>['visitor']
 
-const usual = { name: 'Kitchen screen', scope: 'analytics:read', eventId: '', expires: 'never' }
+const usual = { name: 'Kitchen screen', scope: 'analytics:read', eventId: '', ends: 'never' }
 const tokenOf = (page: string) => /tally_\w{12}_\w{49}/.exec(page)?.[0] ?? ''
 async function make(visitor: Visitor, over: Record<string, string | string[]> = {}) {
   const reply = await visitor.post('/keys', { ...usual, ...over }, { from: '/keys/new' })
@@ -47,11 +47,22 @@ test('a key has what the form says: each scope once in order, its event, its exp
   const { visitor, organizationId } = await signedIn(fixture)
   const eventId = await newEvent(fixture, organizationId)
   const scope = ['orders:read', 'events:read', 'orders:read']
-  const { keyId, reply } = await make(visitor, { name: '  Till  ', scope, eventId, expires: 'day' })
+  const { keyId, reply } = await make(visitor, { name: '  Till  ', scope, eventId, ends: 'day' })
   const row = await rowOf(keyId)
   expect(row).toMatchObject({ name: 'Till', scopes: ['events:read', 'orders:read'], event_id: eventId })
   expect((row?.expires_at ?? 0) - (row?.created_at ?? 0)).toBeCloseTo(24 * 3_600_000, -4)
   expect(reply.body).toContain(`/api/v1/events/${eventId}/orders`)
+})
+
+test('a key may end after a chosen day, and the page of its token says when, of which event', async () => {
+  const { visitor, organizationId } = await signedIn(fixture)
+  const eventId = await newEvent(fixture, organizationId)
+  const { keyId, reply } = await make(visitor, { eventId, ends: 'date', lastDay: '2099-08-30' })
+  expect((await rowOf(keyId))?.expires_at).toBe(Date.parse('2099-08-31T10:00:00Z'))
+  for (const text of ['2099-08-31 10:00 UTC', '<bdi>Sagra</bdi>', 'analytics:read'])
+    expect(reply.body).toContain(text)
+  const { keyId: forAWeek } = await make(visitor, { ends: 'week' })
+  expect((await visitor.get(`/keys/${forAWeek}`)).body).not.toContain('Ends soon')
 })
 
 test('a preset fills in the form: its scopes, and the event that is open', async () => {
@@ -103,7 +114,7 @@ test.for([
   { why: 'no scope', over: { scope: [] }, says: 'Select at least one scope' },
   { why: 'an unknown scope', over: { scope: 'orders:write' }, says: 'Select at least one scope' },
   { why: 'no such event', over: { eventId: 'x' }, says: 'Choose one of your events' },
-  { why: 'no such time', over: { expires: 'toString' }, says: 'Choose when it ends' },
+  { why: 'no such time', over: { ends: 'toString' }, says: 'Choose when it ends' },
 ])('a form with $why says so, keeps what was typed, and makes no key', async ({ over, says }) => {
   const { visitor, organizationId } = await signedIn(fixture)
   const { reply } = await make(visitor, over)
@@ -174,7 +185,7 @@ test('a rotated key has an equal successor, and stays valid for the chosen time'
 
 test('a rotation never extends the old key, and ends it at once if that is chosen', async () => {
   const { visitor } = await signedIn(fixture)
-  const short = await make(visitor, { expires: 'day' })
+  const short = await make(visitor, { ends: 'day' })
   const endsAt = (await rowOf(short.keyId))?.expires_at
   await visitor.post(`/keys/${short.keyId}/rotate`, { grace: 'week' }, { from: '/keys/new' })
   expect(await rowOf(short.keyId)).toMatchObject({ expires_at: endsAt, revoked_at: null })

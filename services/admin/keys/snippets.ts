@@ -1,5 +1,5 @@
 import type { ApiKey } from '@tally/access'
-import type { EventId } from '@tally/contract'
+import type { ListedEvent } from '@tally/figures'
 
 /** What a program asks for, and prints of each row; by the most useful scope of the key. */
 type Asked = { path: string; js: string; python: string; hasCounts: boolean }
@@ -7,17 +7,17 @@ type Asked = { path: string; js: string; python: string; hasCounts: boolean }
 /** A program that asks the API with a key, to be copied; `id` names its element. */
 export type Snippet = { id: string; name: string; hint: string; text: string }
 
-type Of = {
+export type Of = {
   apiUrl: string
   key: Pick<ApiKey, 'scopes' | 'eventId'>
   token: string
-  /** Used if the key is not bound to an event. */
-  anyEvent: EventId | undefined
+  /** The first is used if the key is not bound to an event. */
+  events: Pick<ListedEvent, 'eventId'>[]
 }
 
 /** The programs for a key, complete: with its address, its token and an event. curl is the first. */
-export function snippetsOf({ apiUrl, key, token, anyEvent }: Of): Snippet[] {
-  const eventId = key.eventId ?? anyEvent ?? 'EVENT_ID'
+export function snippetsOf({ apiUrl, key, token, events }: Of): Snippet[] {
+  const eventId = key.eventId ?? events[0]?.eventId ?? 'EVENT_ID'
   const asked = askedBy(key.scopes, eventId)
   const address = `${apiUrl}${asked.path}`
   const all = { apiUrl, eventId, address, token, ...asked }

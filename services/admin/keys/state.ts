@@ -1,18 +1,20 @@
 import type { ApiKey } from '@tally/access'
 import type { Scope } from '@tally/contract'
+import type { ListedEvent } from '@tally/figures'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
+import { eventName } from './events.ts'
 
 type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
 
 const soonMs = 7 * 24 * 3_600_000
 
-/** A key's state at a time; `ending` still works but expires within a week. */
-function stateOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeyState {
+/** A key's state at a time; `ending` still works, but expires within a week and within half of its life. */
+function stateOf({ revokedAt, createdAt, expiresAt }: ApiKey, nowMs: number): KeyState {
   if (revokedAt !== null) return 'revoked'
   if (expiresAt === null) return 'good'
   if (expiresAt <= nowMs) return 'expired'
-  return expiresAt - nowMs < soonMs ? 'ending' : 'good'
+  return expiresAt - nowMs < Math.min(soonMs, (expiresAt - createdAt) / 2) ? 'ending' : 'good'
 }
 
 const names: Record<KeyState, string> = {
@@ -46,3 +48,9 @@ export const scopeLines: Record<Scope, string> = {
   'analytics:read': 'Takings, orders by hour, best sellers, and the live item counts that devices poll',
   'orders:read': 'Single orders with their items and payment, never a customer’s name',
 }
+
+/** What a key may read, of which event, and until when. */
+export const keyFacts = ({ scopes, eventId, expiresAt }: ApiKey, events: ListedEvent[]): Html =>
+  html`<dt>Scopes</dt><dd>${scopes.map(scope => html`<p>${scopeNames[scope]} <span class="scope">${scope}</span> <span class="faint">${scopeLines[scope]}</span></p>`)}</dd>
+<dt>Event</dt><dd>${eventId === null ? 'All events' : html`<bdi>${eventName(events, eventId)}</bdi>`}</dd>
+<dt>Ends</dt><dd>${moment(expiresAt)}</dd>`

@@ -1,35 +1,28 @@
 import type { ApiKey } from '@tally/access'
-import type { EventId } from '@tally/contract'
+import type { ListedEvent } from '@tally/figures'
 import { attribute, copied, type Html, html } from '../views/html.ts'
-import { type Snippet, snippetsOf } from './snippets.ts'
+import { type Of, snippetsOf } from './snippets.ts'
+import { keyFacts } from './state.ts'
 
-type Shown = {
-  key: ApiKey
-  token: string
-  apiUrl: string
-  anyEvent: EventId | undefined
-  /** After a rotation, until when the old key works. */
-  explained?: Html
-}
-
-/** The only page that shows a token. */
-export function tokenView({ explained, ...shown }: Shown): Html {
-  const { key, token, apiUrl } = shown
+/** The only page that shows a token; `explained` says after a rotation until when the old key works. */
+export function tokenView(shown: Of & { key: ApiKey; events: ListedEvent[] }, explained = html``): Html {
+  const { key, token, events } = shown
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1><bdi>${key.name}</bdi></h1>
 <section class="card token" data-page="/keys/${key.keyId}">
 <p class="warning" role="alert"><strong>Copy the token now.</strong> It will not be shown again after you leave this page.</p>
-${explained ?? ''}
+${explained}
 ${copied('Token', token)}
+<dl class="facts">${keyFacts(key, events)}</dl>
 <h2>Try it</h2>
-${snippetsView(snippetsOf(shown), apiUrl)}
+${snippetsView(shown)}
 <p><a class="button primary" href="/keys">Done, I have copied it</a></p>
 </section>`
 }
 
 /** The programs for a key, one of them open, each with a button that copies it (assets/copy.js). */
-export function snippetsView(snippets: Snippet[], apiUrl: string): Html {
-  return html`<div class="snippets">${snippets.map(
+export function snippetsView(shown: Of): Html {
+  return html`<div class="snippets">${snippetsOf(shown).map(
     ({ id, name, hint, text }, place) => html`<details name="snippet"${attribute('open', place === 0)}>
 <summary id="${id}-label">${name}</summary>
 <p class="faint">${hint}</p>
@@ -37,5 +30,5 @@ export function snippetsView(snippets: Snippet[], apiUrl: string): Html {
 </details>`,
   )}</div>
 <p class="hidden" role="status" id="copied"></p>
-<p class="faint">The device sends the token in the header <code>X-Api-Key</code>. Next: <a href="${apiUrl}/docs/guide/polling">polling well</a>.</p>`
+<p class="faint">The device sends the token in the header <code>X-Api-Key</code>. Next: <a href="${shown.apiUrl}/docs/guide/polling">polling well</a>.</p>`
 }

@@ -37,7 +37,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       ({
         title: 'Screen links',
         section: 'live',
-        script: 'screenLinks.js',
+        script: 'newForm.js',
         body: screensView({ screens, events, typed, mistakes, csrf }),
       }) as const
   }

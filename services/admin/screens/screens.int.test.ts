@@ -47,7 +47,7 @@ test('a link shows nothing else and changes nothing', async () => {
       expect.stringMatching(/^\/sign-in\?next=/),
     ])
   expect((await screen.get(`/live/stream?eventId=${eventId}&day=41`)).statusCode).toBe(401)
-  const form = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
+  const form = { name: 'till', scope: 'events:read', eventId: '', ends: 'never' }
   expect((await screen.post('/keys', form, { from: page })).statusCode).not.toBe(201)
 })
 
@@ -247,7 +247,7 @@ test('a link of 0.2.0 goes on with money', async () => {
 
 test('the audit trail says what a link shows and until when; a code holds the link', async () => {
   const { visitor, eventId } = await withScreen({ shows: 'kitchen', area: '2', name: 'Bancone' })
-  const form = { ...link30Days, shows: 'portions', eventId, validity: 'week' }
+  const form = { ...link30Days, shows: 'portions', eventId, ends: 'week' }
   const { body } = await visitor.post('/screens', form, { from: '/screens' })
   expect(body).toMatch(/role="img" aria-label="QR code with the link"><svg/)
   const trail = (await visitor.get('/audit')).body
@@ -265,8 +265,8 @@ test('a form that does not fit is shown again with what is wrong, and makes no l
     [{ shows: 'toString' }, 'Choose what the screen shows.'],
     [{ shows: 'kitchen' }, 'Choose an area of this event.'],
     [{ shows: 'kitchen', area: `${other.eventId}:1` }, 'Choose an area of this event.'],
-    [{ validity: 'year' }, 'Choose when the link ends.'],
-    [{ validity: 'date', lastDay: '2099-01-01' }, 'A link is valid for at most 30 days.'],
+    [{ ends: 'year' }, 'Choose when it ends.'],
+    [{ ends: 'date', lastDay: '2099-01-01' }, 'It may end in 30 days at the latest.'],
   ] as const) {
     const { statusCode, body } = await post(fields)
     expect([statusCode, body]).toEqual([400, expect.stringContaining(sentence)])
@@ -275,7 +275,7 @@ test('a form that does not fit is shown again with what is wrong, and makes no l
 })
 
 test('a link ends when it was chosen to end, and its cookie with it', async () => {
-  const made = await withScreen({ validity: 'day' })
+  const made = await withScreen({ ends: 'day' })
   const opened = await newVisitor(fixture.app).get(made.link)
   expect(opened.cookies.find(({ name }) => name.startsWith('tally_screen-'))?.maxAge).toBeCloseTo(86_400, -2)
   const { rows } = await fixture.run(sql<{ hours: number }>`

@@ -1,9 +1,10 @@
 import type { ListedEvent } from '@tally/figures'
 import type { Mistakes } from '../http/forms.ts'
+import { sharedFields } from '../views/fields.ts'
 import { moment } from '../views/format.ts'
 import { attribute, fieldMistakes, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
-import { type LinkTyped, validities } from './linkForm.ts'
+import { type LinkTyped, linkEnds } from './linkForm.ts'
 import { areaName, shownNames, shownText } from './shows.ts'
 import type { ScreenLink } from './store.ts'
 
@@ -50,16 +51,11 @@ const areaOf = ({ areaId }: Pick<ScreenLink, 'areaId'>, event: ListedEvent | und
 
 function form({ events, typed, mistakes, csrf }: Listed): Html {
   const { mistake, describedBy } = fieldMistakes(mistakes)
+  const fields = sharedFields(typed, events, linkEnds, mistakes)
   return html`<section class="card form"><h2>New screen link</h2>
-<form method="post" action="/screens" id="new-link">${csrfField(csrf)}
-<label for="name">Name</label>
-${mistake('name')}
-<input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off" dir="auto"${describedBy('name')}>
-<label for="eventId">Event</label>
-${mistake('eventId')}
-<select id="eventId" name="eventId"${describedBy('eventId')}>
-${events.map(event => html`<option value="${event.eventId}"${attribute('selected', event.eventId === typed.eventId)}>${event.name}</option>`)}
-</select>
+<form method="post" action="/screens" id="new">${csrfField(csrf)}
+${fields.name()}
+${fields.event()}
 <fieldset${describedBy('shows')}><legend>What it shows</legend>
 ${mistake('shows')}
 ${Object.entries(shownNames).map(
@@ -76,15 +72,7 @@ ${mistake('area')}
 <option value="">Choose an area</option>
 ${events.map(areasOf(typed))}
 </select></div>
-<label for="validity">Ends</label>
-${mistake('validity')}
-<select id="validity" name="validity"${describedBy('validity')}>
-${Object.entries(validities).map(([value, { name }]) => html`<option value="${value}"${attribute('selected', value === typed.validity)}>${name}</option>`)}
-</select>
-<div id="last-day-part"><label for="lastDay">Last day</label>
-<p class="faint">The link ends at noon of the next day, and after 30 days at the latest.</p>
-${mistake('lastDay')}
-<input id="lastDay" name="lastDay" type="date" value="${typed.lastDay}"${describedBy('lastDay')}></div>
+${fields.ends(', and after 30 days at the latest')}
 <div class="actions"><button class="primary">Create link</button></div>
 </form></section>`
 }

@@ -32,7 +32,7 @@ test('if a second factor is required, only the pages that set it up open without
     async path => (await visitor.get(path)).headers.location,
   )
   const locations = await Promise.all(places)
-  const form = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
+  const form = { name: 'till', scope: 'events:read', eventId: '', ends: 'never' }
   const made = await visitor.post('/keys', form, { from: page })
   const secret = secretIn((await visitor.get(page)).body)
   await visitor.post(page, { code: codeOf(secret) }, { from: page })

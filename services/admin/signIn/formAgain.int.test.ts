@@ -3,7 +3,7 @@ import { csrfOf, newEvent, newVisitor, password, signedIn, useFixture } from '..
 
 const fixture = useFixture()
 
-const till = { name: 'Till “1” & 2', scope: 'orders:read', eventId: '', expires: 'week' }
+const till = { name: 'Till “1” & 2', scope: 'orders:read', eventId: '', ends: 'week' }
 /** What the form of a new key is filled in with. */
 function filledIn(body: string) {
   const selected = [...body.matchAll(/<option value="([^"]*)" selected>/g)].map(([, value]) => value)
@@ -50,7 +50,7 @@ test('a form whose token does not fit does nothing, and opens again with its fie
 test('a screen link’s form opens again as it was sent', async () => {
   const { visitor, organizationId } = await signedIn(fixture)
   await newEvent(fixture, organizationId)
-  const screen = { name: 'Hall', shows: 'portions', validity: 'week', eventId: 'x', area: '', lastDay: '' }
+  const screen = { name: 'Hall', shows: 'portions', ends: 'week', eventId: 'x', area: '', lastDay: '' }
   const sent = await visitor.postBare('/screens', screen)
   const again = (await visitor.get(String(sent.headers.refresh).replace('0; url=', ''))).body
   expect(again).toMatch(/value="Hall"/)

@@ -6,8 +6,8 @@ import { type Fields, formFields, listOf } from '../http/forms.ts'
  * or a code, because a query is in logs.
  */
 const kept: Record<string, { page: string; fields: string[] }> = {
-  '/keys': { page: '/keys/new', fields: ['name', 'scope', 'eventId', 'expires'] },
-  '/screens': { page: '/screens', fields: ['name', 'eventId', 'shows', 'area', 'validity', 'lastDay'] },
+  '/keys': { page: '/keys/new', fields: ['name', 'scope', 'eventId', 'ends', 'lastDay'] },
+  '/screens': { page: '/screens', fields: ['name', 'eventId', 'shows', 'area', 'ends', 'lastDay'] },
   '/account/people': { page: '/account/people', fields: ['email'] },
   '/sign-in': { page: '/sign-in', fields: ['next'] },
   '/sign-in/code': { page: '/sign-in/code', fields: ['next'] },

@@ -5,7 +5,7 @@ const fixture = useFixture()
 
 const visitor = (address?: string) => newVisitor(fixture.app, address)
 
-const keyForm = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
+const keyForm = { name: 'till', scope: 'events:read', eventId: '', ends: 'never' }
 
 async function keysOf(organizationId: string): Promise<number> {
   const keys = fixture.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)

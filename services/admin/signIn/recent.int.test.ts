@@ -4,7 +4,7 @@ import { newEvent, newVisitor, password, signedIn, useFixture } from '../test/fi
 
 const fixture = useFixture()
 
-const keyForm = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
+const keyForm = { name: 'till', scope: 'events:read', eventId: '', ends: 'never' }
 
 /** An administrator who signed in some minutes ago. */
 async function signedInAgo(minutes: number) {

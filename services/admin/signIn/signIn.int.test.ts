@@ -127,7 +127,7 @@ test('values that Postgres cannot store are answered like any other wrong value,
   const someone = visitor()
   await someone.signIn(email)
   for (const name of ['\0', 'x\0y', 'n'.repeat(201)]) {
-    const fields = { name, scope: 'events:read', eventId: '', expires: 'never' }
+    const fields = { name, scope: 'events:read', eventId: '', ends: 'never' }
     expect((await someone.post('/keys', fields, { from: '/keys/new' })).statusCode).toBe(400)
   }
   for (const path of [

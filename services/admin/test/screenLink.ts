@@ -12,7 +12,7 @@ const menuItems = [
 ]
 
 /** What the form of a new link sends. */
-export const link30Days = { name: 'Hall', shows: 'money', area: '', validity: 'month', lastDay: '' }
+export const link30Days = { name: 'Hall', shows: 'money', area: '', ends: 'month', lastDay: '' }
 
 /** An administrator with an event, and a screen that opened a link to it; `area` is an area's number. */
 export async function openLink(fixture: Fixture, wanted: Record<string, string> = {}) {

@@ -1,12 +1,13 @@
-// The form of a new screen link: fields that the choices above them need, and areas of the chosen event only. Without
-// a script all of them are there, and the server says what does not fit.
-const form = document.getElementById('new-link')
+// The form of a new key or screen link: fields that the choices above them need, and areas of the chosen event only.
+// Without a script all of them are there, and the server says what does not fit.
+const form = document.getElementById('new')
 const by = id => document.getElementById(id)
 
 function adapt() {
-  const { eventId, shows, area, validity } = form.elements
+  const { eventId, shows, area, ends } = form.elements
+  by('last-day-part').hidden = ends.value !== 'date'
+  if (area === undefined) return
   by('area-part').hidden = shows.value !== 'kitchen'
-  by('last-day-part').hidden = validity.value !== 'date'
   for (const group of area.querySelectorAll('optgroup')) {
     const isOfEvent = group.dataset.event === eventId.value
     group.hidden = !isOfEvent
