@@ -48,7 +48,7 @@ export function hoursChart(day, format, chosen) {
     const [value, valueBefore] = [today, before].map(figureOf)
     const middle = at(x + width / 2)
     // What is below zero is written above the line: at the foot are the hours.
-    const above = { x: middle, y: at(yOf(Math.max(value, valueBefore, 0))), dy: '-0.45em' }
+    const above = { x: middle, y: at(yOf(Math.max(value, 0))), dy: '-0.45em' }
     const isWithin = value * valueBefore > 0 && Math.abs(valueBefore) < Math.abs(value)
     return h(
       'g',

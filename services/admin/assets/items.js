@@ -15,22 +15,24 @@ export const bar = share =>
   )
 
 /** The best sellers of a day by `chosen.best`, sold or takings. */
-export function bestSellers({ best, bestByTakings }, format, chosen) {
+export function bestSellers({ best, bestByTakings, dayId }, format, chosen) {
   const isMoney = chosen.best === 'takings'
   const rows = isMoney ? bestByTakings : best
   if (rows.length === 0) return [nothing('li')]
   const figureOf = ({ quantity, revenue }) => (isMoney ? revenue : quantity)
   const most = Math.max(1, ...rows.map(figureOf))
-  return rows.map(item => h('li', {}, ...itemCells(item, format, isMoney), bar(figureOf(item) / most)))
+  return rows.map(item =>
+    h('li', {}, ...itemCells(item, format, isMoney, linkOf(chosen, dayId, item)), bar(figureOf(item) / most)),
+  )
 }
 
-export const returnedItems = ({ returned }, format) =>
-  returned.map(item => h('li', {}, ...itemCells(item, format, false)))
+export const returnedItems = ({ returned, dayId }, format, chosen) =>
+  returned.map(item => h('li', {}, ...itemCells(item, format, false, linkOf(chosen, dayId, item))))
 
-function itemCells({ itemName, quantity, revenue }, format, isMoney) {
+function itemCells({ quantity, revenue }, format, isMoney, link) {
   const [figure, other] = [format.whole(quantity), format.money(revenue)]
   const [main, more] = isMoney ? [other, `${figure} sold`] : [figure, other]
-  return [named(itemName), h('span', { class: 'faint' }, more), h('strong', {}, main)]
+  return [named(link), h('span', { class: 'faint' }, more), h('strong', {}, main)]
 }
 
 const compares = {
@@ -53,7 +55,7 @@ export function itemCounts({ counts, dayId }, format, chosen) {
     h(
       'ul',
       { class: 'plain counts' },
-      ...[...items].sort(compare).map(item => countRow(item, format, linkOf(chosen.address, dayId, item))),
+      ...[...items].sort(compare).map(item => countRow(item, format, linkOf(chosen, dayId, item))),
     )
   const groups = groupsOf(listed).sort(compare)
   if (sought !== '' || groups.length === 1) return [list(listed)]
@@ -73,9 +75,11 @@ export function itemCounts({ counts, dayId }, format, chosen) {
   )
 }
 
-/** Where an item's evening is; without an address, nowhere. */
-const linkOf = (address, dayId, { menuItemId }) =>
-  address && `${address.replace('/live?', '/live/item?')}${dayId}&item=${menuItemId}`
+/** An item's name, which leads to its evening if there is an address. */
+function linkOf({ address }, dayId, { menuItemId, itemName }) {
+  if (address === undefined) return itemName
+  return h('a', { href: `${address.replace('/live?', '/live/item?')}${dayId}&item=${menuItemId}` }, itemName)
+}
 
 const matches = ({ itemName, categoryName }, sought) => plain(`${itemName}\n${categoryName}`).includes(sought)
 
@@ -98,7 +102,7 @@ function groupsOf(items) {
   }))
 }
 
-function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenue }, format, href) {
+function countRow({ menuItemId, quantitySold, quantityRefunded, revenue }, format, link) {
   const refunded =
     quantityRefunded > 0
       ? h('small', { class: 'faint', dir: 'ltr' }, ` ${format.whole(quantityRefunded)} refunded`)
@@ -106,7 +110,7 @@ function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenu
   return h(
     'li',
     { 'data-key': `item ${menuItemId}` },
-    named(href ? h('a', { href }, itemName) : itemName, refunded),
+    named(link, refunded),
     h('span', { class: 'faint' }, format.money(revenue)),
     h('strong', {}, format.whole(quantitySold)),
   )

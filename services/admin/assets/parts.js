@@ -43,7 +43,7 @@ export function partsOf(day, beat, format, chosen) {
     'hours-chart': hoursChart(day, format, chosen),
     'hours-table': hoursTable(day, format),
     best: bestSellers(day, format, chosen),
-    returned: returnedItems(day, format),
+    returned: returnedItems(day, format, chosen),
     days: dayRows(day, format, chosen),
     counts: itemCounts(day, format, chosen),
     payments: paymentRows(day, format),

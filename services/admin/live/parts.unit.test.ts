@@ -126,10 +126,10 @@ test('an evening that has sold nothing has its line at the foot of the chart', (
   expect(partsWith({})['hours-chart']).toContain('y1="100.00%"')
 })
 
-test('a value stands above the higher of both days, and the outline of the lower one is seen within the bar', () => {
+test('a value stands on its own bar, and the outline of a lower one is seen within the bar', () => {
   const chartOf = (now: number, before: number) =>
     partsWith({ 'hours:42:0': [hour(19, 3, now)], 'hours:41:0': [hour(19, 3, before)] })['hours-chart']
-  expect(chartOf(50, 100)).toMatch(/class="before" .*class="value" x="[^"]+" y="0.00%" [^>]+>50</)
+  expect(chartOf(50, 100)).toMatch(/class="before" .*class="value" x="[^"]+" y="50.00%" [^>]+>50</)
   expect(chartOf(100, 50)).toMatch(/class="before within" .*class="value" x="[^"]+" y="0.00%" [^>]+>100</)
   expect(chartOf(100, -50)).toContain('class="before"')
   expect(chartOf(-100, -50)).toContain('class="before within"')
@@ -180,12 +180,14 @@ test('a subtotal of nothing has no minus sign', () => {
   expect(textOf(partsWith({ 'items:42:0': items }).counts)).toContain('|Other|€0.00|3|')
 })
 
-test('best sellers are those by portions; a day without a sale has no row', () => {
+test('best sellers are those by portions, and lead to their hours; a day without a sale has no row', () => {
   const items = [
     [burger, 2, 17, 0, 0],
     [chips, 5, 3, 0, 0],
   ]
-  expect(textOf(partsWith({ 'items:42:0': items }).best)).toBe('|Chips &lt;b&gt;|€3.00|5|Burger|€17.00|2|')
+  const { best } = partsWith({ 'items:42:0': items })
+  expect(textOf(best)).toBe('|Chips &lt;b&gt;|€3.00|5|Burger|€17.00|2|')
+  expect(best).toContain('<a href="/live/item?day=42&amp;item=7">Burger</a>')
   expect(textOf(partsWith({}).best)).toBe('|Nothing sold yet|')
 })
 
