@@ -23,7 +23,7 @@ import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { knownAsker } from '../signIn/passwordQueue.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
-import { copied, type Html, html } from '../views/html.ts'
+import { copied, type Html, html, ownWarning } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 
 /** Administrators that an organization may have invited by this page. */
@@ -42,7 +42,7 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     const email = textOf(typed, 'email')
     return sendPage(request, reply, csrf => ({
       title: 'People',
-      section: 'account',
+      section: 'people',
       body: peopleView({ people, newcomers, session, email, mistake, allowsPasswords, csrf }),
     }))
   }
@@ -60,7 +60,7 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     const base = deps.publicUrl ?? `${request.protocol}://${request.host}`
     return sendPage(request, reply.code(201), {
       title: 'Invited',
-      section: 'account',
+      section: 'people',
       script: 'token.js',
       body: invitedView(email, `${base}/reset/${invited.token}`),
     })
@@ -134,11 +134,10 @@ const mayRemove = (person: Administrator, { administratorId }: { administratorId
 function peopleView({ people, newcomers, session, email, ...shown }: PeopleShown): Html {
   const { mistake, allowsPasswords, csrf } = shown
   const how = allowsPasswords
-    ? 'You get a link to send them, with which they choose a password.'
+    ? 'You get a link to send them. They use it to choose a password.'
     : 'They sign in through your identity provider with this address.'
-  return html`<p class="crumb"><a href="/account">Account</a></p>
-<h1>People</h1>
-<p class="faint">All of them see the sales of ${session.organizationName}, and manage its API keys, screen links and people.</p>
+  return html`<h1>People</h1>
+<p class="faint">Everyone here can change everything of ${session.organizationName}: its API keys, screen links and people. For somebody who should only look, create a <a href="/screens">screen link</a> with money.</p>
 <div class="card table"><table>
 <caption class="hidden">People who may sign in</caption>
 <thead><tr><th scope="col">E-mail</th><th scope="col">Second factor</th><th scope="col">Since</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
@@ -163,7 +162,7 @@ function personRow(person: Administrator, newcomers: string[], session: Session,
 <td>${
     mayRemove(person, session)
       ? html`<details><summary class="button danger" aria-label="Remove ${email}">Remove</summary>
-<form method="post" action="/account/people/${administratorId}/remove">${csrfField(csrf)}<p>They are signed out at once.</p><button class="danger">Yes, remove</button></form></details>`
+<form method="post" action="/account/people/${administratorId}/remove">${csrfField(csrf)}<p>They are signed out within seconds.</p><button class="danger">Yes, remove</button></form></details>`
       : ''
   }</td></tr>`
 }
@@ -175,8 +174,9 @@ const invitedView = (
 ): Html => html`<p class="crumb"><a href="/account/people">People</a></p>
 <h1>${email}</h1>
 <section class="card token" data-page="/account/people">
-<p class="warning" role="alert"><strong>Send this link to them.</strong> It works once, for 30 minutes, and will not be shown again. If it ends unused, remove and invite them again.</p>
+<p class="warning" role="alert"><strong>Send this link to them.</strong> It works once, for 30 minutes, and will not be shown again. If it expires unused, remove them and invite them again.</p>
 ${copied('Link', link)}
 <p class="hidden" role="status" id="copied"></p>
+${ownWarning(link)}
 <p><a class="button primary" href="/account/people">Done</a></p>
 </section>`

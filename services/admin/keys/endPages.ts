@@ -47,7 +47,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
       return revoked
     })
     copySoon(deps, stored)
-    return reply.redirect('/keys?done=revoked', 303)
+    return reply.redirect(`/keys?revoked=${keyId}`, 303)
   })
 
   area.post<WithKeyId>('/keys/:keyId/rotate', async (request, reply) => {

@@ -19,29 +19,28 @@ import { endOf, scopeNames, stateBadge } from './state.ts'
 
 /** Ended keys on one page. */
 const pageSize = 50
-const asked = z.object({ before: z.string().regex(keyIdShape).optional() })
-
-const notices: Record<string, string> = {
-  revoked: 'Key revoked. It is refused everywhere within a second.',
-}
+const keyId = z.string().regex(keyIdShape).optional()
+/** `revoked` is a key that was revoked just now. */
+const asked = z.object({ before: keyId, revoked: keyId })
 
 export function listPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, apiUrl } = deps
-  area.get<{ Querystring: { done?: string } }>('/keys', async (request, reply) => {
+  area.get('/keys', async (request, reply) => {
     const { organizationId } = sessionOf(request)
-    const { before } = parseOr400(asked, request.query)
-    const [usable, ended, events] = await Promise.all([
+    const { before, revoked = '' } = parseOr400(asked, request.query)
+    const [usable, ended, events, key] = await Promise.all([
       listActiveKeys(db, organizationId),
       listEndedKeys(db, organizationId, { before, limit: pageSize + 1 }),
       namedEventsOf(db, organizationId, formatOf(request)),
+      findKeyOf(db, organizationId, revoked),
     ])
     const shown = ended.slice(0, pageSize)
     const older = ended.length > pageSize ? shown.at(-1)?.keyId : undefined
     return sendPage(request, reply, {
       title: 'API keys',
       section: 'keys',
-      notice: Object.hasOwn(notices, String(request.query.done))
-        ? notices[String(request.query.done)]
+      notice: key?.revokedAt
+        ? html`“<bdi>${key.name}</bdi>” is revoked: it is refused everywhere within a second.`
         : undefined,
       body: keysView({ usable, ended: shown, older, isOpen: before !== undefined }, events),
     })
@@ -78,7 +77,7 @@ type Shown = { usable: ApiKey[]; ended: ApiKey[]; older: string | undefined; isO
 function keysView({ usable, ended, older, isOpen }: Shown, events: ListedEvent[]): Html {
   return html`<div class="heading">
 <div><h1>API keys</h1>
-<p class="faint">Devices and dashboards read your figures with a key. A key can only read, and only what its scopes allow.</p></div>
+<p class="faint">Devices and dashboards read your figures with a key. A key can only read what you choose for it.</p></div>
 <a class="button primary" href="/keys/new">New key</a>
 </div>
 ${usable.length === 0 ? noKeys(ended.length > 0) : table(usable, events, 'Active keys')}

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@tally/access'
 import type { ListedEvent } from '@tally/figures'
-import { attribute, copied, type Html, html } from '../views/html.ts'
+import { attribute, copied, type Html, html, ownWarning } from '../views/html.ts'
 import { type Of, snippetsOf } from './snippets.ts'
 import { keyFacts } from './state.ts'
 
@@ -15,6 +15,7 @@ ${explained}
 ${copied('Token', token)}
 <dl class="facts">${keyFacts(key, events)}</dl>
 <h2>Try it</h2>
+${ownWarning(shown.apiUrl)}
 ${snippetsView(shown)}
 <p><a class="button primary" href="/keys">Done, I have copied it</a></p>
 </section>`

@@ -12,16 +12,18 @@ import { namedEventsOf } from '../keys/events.ts'
 import { fieldsIn } from '../signIn/formAgain.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { moment } from '../views/format.ts'
-import { copied, type Html, html } from '../views/html.ts'
+import { copied, type Html, html, ownWarning } from '../views/html.ts'
 import { type LinkTyped, readLink, typedBefore, typedOf } from './linkForm.ts'
 import { shownText } from './shows.ts'
-import { createScreen, listScreens, lockScreens, revokeScreen } from './store.ts'
+import { createScreen, listScreens, lockScreens, nameOfRevoked, revokeScreen } from './store.ts'
 import { screensView } from './view.ts'
 
 /** Links of an organization that work at the same time. */
 const mostLinks = 100
 
 const params = z.object({ screenId: rowNumber })
+/** A link that was revoked just now. */
+const asked = z.object({ revoked: rowNumber.optional() })
 
 /** The links for screens in a hall: list, new link (which is shown once), revoke. */
 export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminDeps): void {
@@ -36,15 +38,19 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     return (csrf: string) =>
       ({
         title: 'Screen links',
-        section: 'live',
+        section: 'screens',
         script: 'newForm.js',
         body: screensView({ screens, events, typed, mistakes, csrf }),
       }) as const
   }
 
-  area.get('/screens', async (request, reply) =>
-    sendPage(request, reply, await listPage(request, typedBefore(fieldsIn(request)))),
-  )
+  area.get('/screens', async (request, reply) => {
+    const { revoked = 0 } = parseOr400(asked, request.query)
+    const name = await nameOfRevoked(db, sessionOf(request).organizationId, revoked)
+    const notice = name && html`“<bdi>${name}</bdi>” is revoked.`
+    const page = await listPage(request, typedBefore(fieldsIn(request)))
+    return sendPage(request, reply, csrf => ({ ...page(csrf), notice }))
+  })
 
   area.post('/screens', { preHandler: requireRecent }, async (request, reply) => {
     const session = sessionOf(request)
@@ -69,7 +75,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     const base = publicUrl ?? `${request.protocol}://${request.host}`
     return sendPage(request, reply.code(201), {
       title: 'Your new screen link',
-      section: 'live',
+      section: 'screens',
       script: 'token.js',
       body: madeView({ ...wanted, event: event.name, shown, link: `${base}/screen/${token}` }),
     })
@@ -83,14 +89,11 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       if (name === undefined) throw notFound()
       await note(tx, session, { action: 'screen-revoked', subject: String(screenId), detail: name })
     })
-    return reply.redirect('/screens', 303)
+    return reply.redirect(`/screens?revoked=${screenId}`, 303)
   })
 }
 
 type Made = { name: string; event: string; shown: string; endsAt: number; link: string }
-
-/** Addresses that lead every device to itself. */
-const ownAddress = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])[:/]/
 
 /** A new link, which is shown only here, as text and as a code for the camera of a screen or of a phone. */
 export function madeView({ name, event, shown, endsAt, link }: Made): Html {
@@ -103,7 +106,7 @@ ${copied('Link', link)}
 <p class="hidden" role="status" id="copied"></p>
 <div class="qr" role="img" aria-label="QR code with the link">${raw(renderSVG(link, { border: 4 }))}</div>
 <p class="faint">The code holds the same link: whoever scans it sees the screen.</p>
-${ownAddress.test(link) ? html`<p class="warning">The link works on this computer only. For another one, open this area under an address that it can reach, and make a link there.</p>` : ''}
+${ownWarning(link)}
 <p><a class="button primary" href="/screens">Done</a></p>
 </section>`
 }

@@ -9,5 +9,5 @@ test.each([
   ['https://localhost.example.org/screen/abc', false],
 ])('a link that each device would open on itself is said to: %s, %s', (link, isOwn) => {
   const page = String(madeView({ name: 'Hall', event: 'Sagra', shown: 'Portions', endsAt: 0, link }))
-  expect(page.includes('The link works on this computer only.')).toBe(isOwn)
+  expect(page.includes('The address works on this computer only.')).toBe(isOwn)
 })

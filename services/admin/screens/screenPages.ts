@@ -18,7 +18,7 @@ const ended = () =>
   new PageProblem(
     404,
     'This screen link has ended',
-    'Create a new one in the administration area, under Live.',
+    'Create a new one in the administration area, under Screens.',
   )
 
 /**

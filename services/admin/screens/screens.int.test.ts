@@ -58,8 +58,9 @@ test('links are listed with their name, and a revoked one ends at once', async (
   // It asks first.
   expect(list).toMatch(/<details><summary [^>]*>Revoke<\/summary>\s*<form [^>]*revoke">/)
   const path = /\/screens\/\d+\/revoke/.exec(list)?.[0] ?? ''
-  expect((await visitor.post(path, {}, { from: '/screens' })).statusCode).toBe(303)
-  expect((await visitor.get('/screens')).body).toContain('There are no screen links yet.')
+  const { headers } = await visitor.post(path, {}, { from: '/screens' })
+  const after = (await visitor.get(headers.location ?? '')).body
+  for (const text of ['“<bdi>Hall</bdi>” is revoked.', 'There are no screen links.']) expect(after).toContain(text)
   const statuses = [
     await screen.get(page),
     await screen.get(`${page}/stream`),

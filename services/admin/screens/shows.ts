@@ -2,15 +2,15 @@
 export const shownNames = {
   money: {
     name: 'Money and best sellers',
-    hint: 'Takings, orders by hour and best sellers. Everybody in the hall reads them.',
+    hint: 'Takings, orders by hour and best sellers. Everyone in the hall can read them.',
   },
   portions: {
     name: 'Portions, no money',
-    hint: 'How many of each item were sold, and how many of them in the last 10 minutes.',
+    hint: 'How many of each item were sold, and in the last 10 minutes, without returns and vouchers.',
   },
   kitchen: {
     name: 'Kitchen: items of one area',
-    hint: 'The same, for one area such as a kitchen or a bar.',
+    hint: 'The same without money, for one area such as a kitchen or a bar.',
   },
 } as const
 export type Shows = keyof typeof shownNames

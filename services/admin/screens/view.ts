@@ -19,10 +19,9 @@ type Listed = {
 /** The links that work, and the form for a new one. */
 export function screensView(listed: Listed): Html {
   const { screens, events } = listed
-  return html`<p class="crumb"><a href="/live">Live page</a></p>
-<h1>Screen links</h1>
+  return html`<h1>Screen links</h1>
 <p class="faint">A link shows the figures of one event on a screen in a hall, and nothing else, without a sign-in.</p>
-${screens.length === 0 ? html`<p class="faint">There are no screen links yet.</p>` : table(listed)}
+${screens.length === 0 ? html`<p class="faint">There are no screen links.</p>` : table(listed)}
 ${events.length === 0 ? '' : form(listed)}`
 }
 
@@ -38,7 +37,7 @@ function table({ screens, events, csrf }: Listed): Html {
 <td data-label="Ends">${moment(endsAt)}</td>
 <td data-label="Last used">${moment(lastSeenAt)}</td>
 <td><details><summary class="button danger" aria-label="Revoke ${name}">Revoke</summary>
-<form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<p>The screen goes dark at once, and the link cannot be shown again.</p><button class="danger">Yes, revoke</button></form></details></td></tr>`
+<form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<p>The screen shows no more figures within seconds, and the link cannot be shown again.</p><button class="danger">Yes, revoke</button></form></details></td></tr>`
   }
   return html`<div class="card table"><table>
 <caption class="hidden">Screen links</caption>
@@ -66,7 +65,7 @@ ${Object.entries(shownNames).map(
 <span><strong>${name}</strong><span class="faint">${hint}</span></span></label>`,
 )}
 </fieldset>
-<div id="area-part"><label for="area">Area of the kitchen</label>
+<div id="area-part"><label for="area">Area</label>
 ${mistake('area')}
 <select id="area" name="area"${describedBy('area')}>
 <option value="">Choose an area</option>
