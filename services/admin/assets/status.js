@@ -34,16 +34,19 @@ export function showStatus(locale) {
     shows({ date, closedAt }) {
       if (closedAt === null) closed = ''
       // The night after a day still belongs to it.
-      else closed = `Closed ${(isNear(date, closedAt) ? minutes : moments).format(closedAt)}`
+      else
+        closed = isNear(date, closedAt)
+          ? `Closed at ${minutes.format(closedAt)}`
+          : `Closed on ${moments.format(closedAt)}`
     },
     /** Call it with each beat: the figures' watermark, its offset from UTC and the server's time. */
     heard({ asOfMs, offsetMs, nowMs }) {
       clearTimeout(silence)
       silence = setTimeout(lost, silentMs)
       if (asOfMs === null) return say('behind', 'Behind: nothing is counted yet')
-      asOf.textContent = `counted up to ${clock.format(asOfMs + offsetMs)}`
-      if (nowMs - asOfMs > behindMs)
-        say('behind', `Behind: figures as of ${minutes.format(asOfMs + offsetMs)}`)
+      const isBehind = nowMs - asOfMs > behindMs
+      asOf.textContent = isBehind || closed === '' ? `counted up to ${clock.format(asOfMs + offsetMs)}` : ''
+      if (isBehind) say('behind', `Behind: figures as of ${minutes.format(asOfMs + offsetMs)}`)
       else if (closed !== '') say('closed', closed)
       else say('live', 'Live')
     },

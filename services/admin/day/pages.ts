@@ -12,7 +12,8 @@ import { sessionOf } from '../signIn/guard.ts'
 import { dayName } from '../views/dayLabels.ts'
 import { counted, type Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { fileName, settleLinks } from './links.ts'
+import { settleActions } from './actions.ts'
+import { fileName } from './links.ts'
 import { readSettled } from './read.ts'
 import { figureColumns, figureRows, orderColumns, orderRows } from './rows.ts'
 import type { Settled } from './settled.ts'
@@ -91,21 +92,14 @@ function sheetView(settled: Settled, { organizationName, format, nowMs }: Around
 <h1><bdi>${event.name}</bdi></h1>
 <p class="big">${dayName(event, day?.dayId, format.date) ?? format.dates(dates.at(0) ?? '', dates.at(-1) ?? '')}</p>
 <p class="faint">${stateOf(settled, format)}<span class="on-paper"> Printed <span id="printed" data-clock="${nowMs + offsetIn(event.timeZone)(nowMs)}">${format.time(nowMs, event.timeZone)}</span>.</span></p></div>
-${actions(settled)}
+${settleActions(event, day?.dayId, true)}
 </div>
 ${totals(settled, format)}
 ${periodTable(settled, format)}
 ${paymentTable(settled, format)}
 ${itemTable(settled, format)}
-<p class="faint">Takings are the totals of paid orders less their refunds. A refund counts for the day and hour of its order. Deposits are items.</p>
+<p class="faint">Takings are the totals of paid orders less their refunds, and sold is after refunds. A refund counts for the day and hour of its order. Deposits count as items.</p>
 <dl class="on-paper signing"><dt>Counted cash</dt><dd></dd><dt>Difference</dt><dd></dd><dt>Signature</dt><dd></dd></dl>`
-}
-
-function actions({ event, day }: Settled): Html {
-  const { figures, orders, excel } = settleLinks(event.eventId, day?.dayId)
-  const ofDay = day !== undefined
-  const others = event.days.length > 1
-  return html`<div class="actions"><a class="button" href="${excel.sheet}">Sheet (Excel)</a><a class="button" href="${excel.figures}">Figures (Excel)</a>${ofDay ? html`<a class="button" href="${excel.orders}">Orders (Excel)</a>` : ''}<a class="button" href="${figures}">Figures (CSV)</a>${ofDay ? html`<a class="button" href="${orders}">Orders (CSV)</a>` : ''}${ofDay && others ? html`<a class="button" href="${settleLinks(event.eventId).sheet}">All days</a>` : ''}<button type="button" class="primary" id="print">Print</button></div>`
 }
 
 /** Whether the figures can still change, and up to when they are complete. */
@@ -122,7 +116,7 @@ function totals({ day, kpis, all }: Settled, { whole, money }: Format): Html {
 <table class="sheet"><caption class="hidden">Totals of ${day === undefined ? 'all days' : 'the day'}</caption><tbody>
 <tr><th scope="row">Orders</th><td class="number">${whole(kpis.totalOrders)}</td></tr>
 <tr><th scope="row">Items sold</th><td class="number">${whole(kpis.totalItemsSold)}</td></tr>
-<tr><th scope="row">Total of the orders</th><td class="number">${money(all.total)}</td></tr>
+<tr><th scope="row">Total before refunds</th><td class="number">${money(all.total)}</td></tr>
 <tr><th scope="row">Refunded <span class="faint">(${refunds})</span></th><td class="number">${money(-all.refunded)}</td></tr>
 <tr class="sum"><th scope="row">Takings</th><td class="number">${money(kpis.totalSales)}</td></tr>
 </tbody></table></section>`

@@ -57,12 +57,12 @@ export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
 export const orderColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
   ...ofKind('time', `time (${event.timeZone})`),
   ...ofKind('text', 'order', 'number', 'status', 'area', 'payment method', 'takeaway', 'table', 'items'),
-  ...ofKind('money', 'total', 'refunded', 'effective', 'takings'),
+  ...ofKind('money', 'total', 'refunded', 'total less refunded', 'takings'),
 ]
 
 /**
- * All orders of a day by time, in the event's time zone. The column `takings` adds up to the day's: it is the effective
- * amount of an order that counts, and 0 of one that is not paid or cancelled.
+ * All orders of a day by time, in the event's time zone. The column `takings` adds up to the day's: it is the total less
+ * refunds of an order that counts, and 0 of one that is not paid or cancelled.
  */
 export async function* orderRows(
   db: Postgres,

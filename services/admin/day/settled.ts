@@ -125,7 +125,7 @@ export function closingOf({ all, items }: Pick<Settled, 'all' | 'items'>): Step[
   return [
     {
       name: 'Discounts and cover charges',
-      why: 'totals of the orders less their items',
+      why: 'totals of the orders, less the prices of their items',
       total: charged,
       refunded: 0,
       takings: charged,

@@ -7,8 +7,8 @@ import { closingOf, periodSums, type Settled } from './settled.ts'
 /** The columns of the end-of-day sheet in Excel; the event's name is above them. */
 export const sheetColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
   { name: event.name, kind: 'text' },
-  { name: 'Number', kind: 'count' },
-  { name: 'Refunded number', kind: 'count' },
+  { name: 'Orders or items', kind: 'count' },
+  { name: 'Refunded orders or items', kind: 'count' },
   { name: 'Total', kind: 'money' },
   { name: 'Refunded', kind: 'money' },
   { name: 'Takings', kind: 'money' },

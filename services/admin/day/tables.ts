@@ -36,9 +36,9 @@ export function itemTable(settled: Settled, { whole, money }: Format): Html {
   const { sold, returned, items, all } = settled
   const row = ({ itemName, quantity, refundedQuantity, revenue }: TopItem) =>
     html`<tr><th scope="row"><bdi>${itemName}</bdi></th>${number(whole(quantity))}${number(whole(refundedQuantity))}${number(money(revenue))}</tr>`
-  const heading = html`<tr class="group"><th scope="rowgroup" colspan="4">Returns and vouchers <span class="faint">(more came back than was sold, or money was taken off)</span></th></tr>`
+  const heading = html`<tr class="group"><th scope="rowgroup" colspan="4">Returns and vouchers <span class="faint">(their number or takings are below zero)</span></th></tr>`
   return html`<section class="card"><h2>Items</h2>
-<table class="sheet"><caption class="hidden">Items sold and refunded, up to the takings</caption>
+<table class="sheet"><caption class="hidden">Items, and how they add up to the takings</caption>
 <thead><tr><th scope="col">Item</th>${head('Sold')}${head('Refunded')}${head('Takings')}</tr></thead>
 <tbody>${sold.map(row)}</tbody>
 ${returned.length === 0 ? '' : html`<tbody>${heading}${returned.map(row)}</tbody>`}

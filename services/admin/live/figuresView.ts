@@ -26,7 +26,8 @@ ${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Aver
 <section class="card" aria-labelledby="best-title"><div class="titled"><h2 id="best-title">Best sellers</h2>${choice('best', 'Best sellers by', ['Sold', 'Takings'])}</div>
 <ol class="plain best" id="best">${part('best')}</ol>
 <div id="returned-part"${isEmpty('returned')}><h3 id="returned-title">Returns and vouchers</h3>
-<ul class="plain best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul></div></section>
+<ul class="plain best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul>
+<p class="faint">Counted in items sold, but not in the portions on screens.</p></div></section>
 <section class="card" aria-labelledby="days-title" id="days-part"${isEmpty('days')}><h2 id="days-title">Days</h2>
 <ul class="plain days" id="days">${part('days')}</ul></section>
 <section class="card" aria-labelledby="payments-title" id="payments-part"${isEmpty('payments')}><h2 id="payments-title">By payment method</h2>

@@ -1,4 +1,4 @@
-import { settleLinks } from '../day/links.ts'
+import { settleActions } from '../day/actions.ts'
 import { eventFacts } from '../keys/events.ts'
 import { dayLabel, labelledDays, nameOf } from '../views/dayLabels.ts'
 import type { Format } from '../views/format.ts'
@@ -35,7 +35,8 @@ export function liveView(picked: PickedOfAll, { first, last, format }: Shown): H
   return html`<div class="live" id="live" data-stream="${stream}" data-event="${event.eventId}" data-address="${address}">
 <div class="heading">
 <div><h1><bdi id="event">${event.name}</bdi>${date === undefined ? '' : html` <span class="date${event.days.length > 1 && label?.time === undefined ? ' below' : ''}" id="date">${date}</span>`}</h1>
-<div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivalList(picked, format)}</div></div>
+<div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivalList(picked, format)}</div>
+${event.name.endsWith('(simulated)') ? simulated : ''}</div>
 ${dayPicker(picked, format)}
 </div>
 <p class="notice" id="open-day" role="status" hidden><span></span> <a href="">Show it</a></p>
@@ -43,17 +44,16 @@ ${dayPicker(picked, format)}
 ${dayId === undefined ? noDays : figuresView(parts, lastFestival(last, format))}
 </div>
 ${dayId === undefined ? '' : settle(picked, dayId)}
-<div class="actions foot"><a class="button" href="/screens">Screen links</a>${fullScreen}</div>`
+<div class="actions foot"><button type="button" id="full-screen">Full screen</button></div>`
 }
 
-const fullScreen = html`<button type="button" id="full-screen">Full screen</button>`
+/** Of events that the feed makes up (services/feed/simulate/calendar.ts). */
+const simulated = html`<p class="faint">Its evenings pass in five minutes: their times are not those of your clock.</p>`
 
 /** What the day is settled by. */
-function settle({ event: { eventId, days }, areaId }: Picked, dayId: number): Html {
-  const { sheet, figures, orders, excel } = settleLinks(eventId, dayId)
-  return html`<section class="card settle" aria-labelledby="settle-title"><h2 id="settle-title">Settle the day${areaId === undefined ? '' : ', all areas'}</h2>
-<div class="actions"><a class="button" href="${sheet}">End-of-day sheet</a><a class="button" href="${excel.figures}">Figures (Excel)</a><a class="button" href="${excel.orders}">Orders (Excel)</a><a class="button" href="${figures}">Figures (CSV)</a><a class="button" href="${orders}">Orders (CSV)</a>${days.length > 1 ? html`<a class="button" href="${settleLinks(eventId).sheet}">All days</a>` : ''}</div></section>`
-}
+const settle = ({ event, areaId }: Picked, dayId: number): Html =>
+  html`<section class="card settle" aria-labelledby="settle-title"><h2 id="settle-title">Settle the day${areaId === undefined ? '' : ', all areas'}</h2>
+${settleActions(event, dayId)}</section>`
 
 const noDays = html`<section class="card empty"><p class="big">No days yet</p>
 <p class="faint">This event has no days. A day appears here as soon as the event lists it.</p></section>`
