@@ -66,7 +66,7 @@ test('every page fits a phone, a tablet and a screen, and can be read by everybo
   await page.getByText('Choose an area of this event.').waitFor()
   await judge(page, 'screens-wrong')
   const area = page.locator('#area optgroup:not([disabled]) option').first()
-  await page.getByLabel('Area of the kitchen').selectOption(await area.getAttribute('value'))
+  await page.getByLabel('Area', { exact: true }).selectOption(await area.getAttribute('value'))
   await page.getByLabel('Ends').selectOption('week')
   await page.getByRole('button', { name: 'Create link' }).click()
   const link = (await page.locator('#token').textContent()) ?? ''
@@ -146,7 +146,7 @@ test('on a phone the header is one line, and its menu has all pages and works wi
   expect((await page.locator('.top').boundingBox())?.height).toBeLessThanOrEqual(64)
   expect(await page.getByRole('link', { name: 'API keys' }).isVisible()).toBe(false)
   await menu.click()
-  for (const name of ['Live', 'API keys', 'Usage', 'Audit', 'Account']) {
+  for (const name of ['Live', 'Screens', 'API keys', 'Usage', 'Audit', 'People', 'Account']) {
     const link = page.locator('nav').getByRole('link', { name })
     expect([name, (await link.boundingBox())?.height]).toEqual([
       name,

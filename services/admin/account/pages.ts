@@ -110,8 +110,6 @@ ${sessionTable(sessions, session.sessionId, csrf)}
 <form method="post" action="/account/sign-out-everywhere">${csrfField(csrf)}
 <div class="actions"><button class="danger">Sign out everywhere</button></div>
 </form></section>
-<section class="card"><h2>People</h2><p>Who else may sign in for ${session.organizationName}.</p>
-<p><a class="button" href="/account/people">People</a></p></section>
 ${allowsPasswords ? html`${secondFactor(session, codesLeft)}${passwordForm(session, mistakes, csrf)}` : ''}`
 }
 

@@ -2,7 +2,7 @@ import { assetPath } from '../http/assets.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { type Html, html } from './html.ts'
 
-type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations' | 'account'
+type Section = 'live' | 'screens' | 'keys' | 'usage' | 'audit' | 'operations' | 'people' | 'account'
 
 /** The content of a page. */
 export type Page = {
@@ -18,10 +18,12 @@ export type Page = {
 
 const sections: { section: Section; path: string; name: string; platformOnly?: true }[] = [
   { section: 'live', path: '/live', name: 'Live' },
+  { section: 'screens', path: '/screens', name: 'Screens' },
   { section: 'keys', path: '/keys', name: 'API keys' },
   { section: 'usage', path: '/usage', name: 'Usage' },
   { section: 'audit', path: '/audit', name: 'Audit' },
   { section: 'operations', path: '/operations', name: 'Operations', platformOnly: true },
+  { section: 'people', path: '/account/people', name: 'People' },
   { section: 'account', path: '/account', name: 'Account' },
 ]
 
