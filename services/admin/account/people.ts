@@ -168,10 +168,8 @@ function personRow(person: Administrator, newcomers: string[], session: Session,
 }
 
 /** The link of an invitation, which is shown only here. */
-const invitedView = (
-  email: string,
-  link: string,
-): Html => html`<p class="crumb"><a href="/account/people">People</a></p>
+const invitedView = (email: string, link: string): Html =>
+  html`<p class="crumb"><a href="/account/people">People</a></p>
 <h1>${email}</h1>
 <section class="card token" data-page="/account/people">
 <p class="warning" role="alert"><strong>Send this link to them.</strong> It works once, for 30 minutes, and will not be shown again. If it expires unused, remove them and invite them again.</p>

@@ -6,6 +6,9 @@ const leastColumns = 6
 /** Of this many letters in a row, a phone has room for each text; of twice as many, a screen. */
 const roomy = 40
 
+/** Of the chart's height: a bar has room for its value, which then is away from the outline above. */
+const leastInside = 0.12
+
 /** What `orderCount` counts, if not the orders. */
 const unitOf = ({ unit = ['order', 'orders'] }) => unit
 
@@ -49,6 +52,7 @@ export function hoursChart(day, format, chosen) {
     const middle = at(x + width / 2)
     // What is below zero is written above the line: at the foot are the hours.
     const above = { x: middle, y: at(yOf(Math.max(value, 0))), dy: '-0.45em' }
+    const isInside = valueBefore > value && value > leastInside * range
     const isWithin = value * valueBefore > 0 && Math.abs(valueBefore) < Math.abs(value)
     return h(
       'g',
@@ -56,7 +60,7 @@ export function hoursChart(day, format, chosen) {
       h('rect', { class: 'column', x: at(x), y: '0', width: at(width), height: '100%' }),
       bar(value, 'today', x),
       day.before === null ? '' : bar(valueBefore, isWithin ? 'before within' : 'before', x),
-      h('text', { class: 'value', ...above }, value === 0 ? '' : written[index]),
+      h('text', { class: isInside ? 'value inside' : 'value', ...above }, value === 0 ? '' : written[index]),
       h('text', { class: `hour ${placeOf(index)}`, x: middle, y: '100%', dy: '1.55em' }, hourName(hour)),
     )
   })

@@ -14,6 +14,17 @@ export const bar = share =>
     h('rect', { width: `${(share * 100).toFixed(1)}%`, height: '100%' }),
   )
 
+/** A row: a name, what is faint, the figure, and as a bar its share of the most. */
+export const row = (name, more, main, share) =>
+  h(
+    'li',
+    {},
+    named(name),
+    h('span', { class: 'faint' }, more),
+    h('strong', {}, main),
+    share === undefined ? '' : bar(share),
+  )
+
 /** The best sellers of a day by `chosen.best`, sold or takings. */
 export function bestSellers({ best, bestByTakings, dayId }, format, chosen) {
   const isMoney = chosen.best === 'takings'
@@ -21,18 +32,15 @@ export function bestSellers({ best, bestByTakings, dayId }, format, chosen) {
   if (rows.length === 0) return [nothing('li')]
   const figureOf = ({ quantity, revenue }) => (isMoney ? revenue : quantity)
   const most = Math.max(1, ...rows.map(figureOf))
-  return rows.map(item =>
-    h('li', {}, ...itemCells(item, format, isMoney, linkOf(chosen, dayId, item)), bar(figureOf(item) / most)),
-  )
+  return rows.map(item => itemRow(item, format, isMoney, linkOf(chosen, dayId, item), figureOf(item) / most))
 }
 
 export const returnedItems = ({ returned, dayId }, format, chosen) =>
-  returned.map(item => h('li', {}, ...itemCells(item, format, false, linkOf(chosen, dayId, item))))
+  returned.map(item => itemRow(item, format, false, linkOf(chosen, dayId, item)))
 
-function itemCells({ quantity, revenue }, format, isMoney, link) {
-  const [figure, other] = [format.whole(quantity), format.money(revenue)]
-  const [main, more] = isMoney ? [other, `${figure} sold`] : [figure, other]
-  return [named(link), h('span', { class: 'faint' }, more), h('strong', {}, main)]
+function itemRow({ quantity, revenue }, format, isMoney, link, share) {
+  const [figure, money] = [format.whole(quantity), format.money(revenue)]
+  return isMoney ? row(link, `${figure} sold`, money, share) : row(link, money, figure, share)
 }
 
 const compares = {

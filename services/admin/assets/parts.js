@@ -1,7 +1,7 @@
 import { compare } from './comparison.js'
 import { centsOf, hourName } from './evening.js'
 import { hoursChart, hoursTable, shortName } from './hoursChart.js'
-import { bar, bestSellers, itemCounts, named, nothing, returnedItems } from './items.js'
+import { bar, bestSellers, itemCounts, nothing, returnedItems, row } from './items.js'
 import { h } from './tree.js'
 
 /** What a person chose on the page; `address` leads to another day when its number is appended. */
@@ -105,16 +105,10 @@ function dayRows({ dayId, days }, format, { address }) {
 
 function paymentRows({ payments }, format) {
   const most = Math.max(1, ...payments.map(({ takings }) => takings))
-  return payments.map(({ paymentMethod, orders, takings }) =>
-    h(
-      'li',
-      {},
-      named(paymentMethod || 'Not named'),
-      h('span', { class: 'faint' }, `${format.whole(orders)} ${orders === 1 ? 'order' : 'orders'}`),
-      h('strong', {}, format.money(takings)),
-      bar(Math.max(0, takings) / most),
-    ),
-  )
+  return payments.map(({ paymentMethod, orders, takings }) => {
+    const counted = `${format.whole(orders)} ${orders === 1 ? 'order' : 'orders'}`
+    return row(paymentMethod || 'Not named', counted, format.money(takings), Math.max(0, takings) / most)
+  })
 }
 
 function statusRows({ statuses }, format) {

@@ -6,11 +6,7 @@ export const takingsCells = ({
   total,
   refunded,
   takings,
-}: Pick<Takings, 'total' | 'refunded' | 'takings'>): Cell[] => [
-  moneyCell(total),
-  moneyCell(refunded),
-  moneyCell(takings),
-]
+}: Omit<Takings, 'orders' | 'refundedOrders'>): Cell[] => [total, refunded, takings].map(moneyCell)
 
 /** A payment method to a person: some tills name none. */
 export const paymentName = (paymentMethod: string): string => paymentMethod || 'Not named'
@@ -21,9 +17,5 @@ export const unlistedName = 'Orders of days that the event does not list (in no 
 export const itemCells = ({ quantity, refundedQuantity, revenue, refundedRevenue }: TopItem): Cell[] => [
   count(quantity),
   count(refundedQuantity),
-  ...takingsCells({
-    total: sumOf([revenue, refundedRevenue]),
-    refunded: refundedRevenue,
-    takings: revenue,
-  }),
+  ...[sumOf([revenue, refundedRevenue]), refundedRevenue, revenue].map(moneyCell),
 ]

@@ -2,18 +2,20 @@ import { offsetIn } from '@tally/contract'
 import { topicNames } from '@tally/kafka'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
+import type { Cell, Column } from '../http/cells.ts'
 import { csvLines, sendCsv } from '../http/csv.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sendXlsx } from '../http/xlsx.ts'
+import type { DayRef } from '../live/day.ts'
 import { pickDay } from '../live/pick.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { dayName } from '../views/dayLabels.ts'
 import { counted, type Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { settleActions } from './actions.ts'
-import { fileName } from './links.ts'
+import { fileName } from './fileName.ts'
 import { readSettled } from './read.ts'
 import { figureColumns, figureRows, orderColumns, orderRows } from './rows.ts'
 import type { Settled } from './settled.ts'
@@ -50,35 +52,30 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
       })
     })
 
-    area.get(`/live/${name}.csv`, async (request, reply) => {
-      const { settled, file } = await settledOf(request, isWhole)
-      return sendCsv(reply, `${file}-figures`, csvLines(figureColumns, figureRows(settled)))
-    })
-
-    area.get(`/live/${name}.xlsx`, async (request, reply) => {
-      const { settled, file } = await settledOf(request, isWhole)
-      return sendXlsx(reply, { file, sheet: 'figures' }, figureColumns, figureRows(settled))
-    })
+    files(name, 'figures', isWhole, ({ settled }) => [figureColumns, figureRows(settled)])
 
     area.get(`/live/${sheet}.xlsx`, async (request, reply) => {
       const { settled, file } = await settledOf(request, isWhole)
       return sendXlsx(reply, { file, sheet: 'sheet' }, sheetColumns(settled), sheetRows(settled))
     })
   }
+  files('orders', 'orders', false, ({ settled, ref }) => [orderColumns(settled), orderRows(db, settled, ref)])
 
-  area.get('/live/orders.csv', async (request, reply) => {
-    const { settled, ref, file } = await settledOf(request)
-    const rows = orderRows(db, settled, ref)
-    return sendCsv(reply, `${file}-orders`, csvLines(orderColumns(settled), rows))
-  })
-
-  area.get('/live/orders.xlsx', async (request, reply) => {
-    const { settled, ref, file } = await settledOf(request)
-    const rows = orderRows(db, settled, ref)
-    return sendXlsx(reply, { file, sheet: 'orders' }, orderColumns(settled), rows)
-  })
+  /** The same rows as CSV and for Excel. */
+  function files(name: string, sheet: string, isWhole: boolean, rowsOf: (of: Requested) => Rows) {
+    area.get(`/live/${name}.csv`, async (request, reply) => {
+      const found = await settledOf(request, isWhole)
+      return sendCsv(reply, `${found.file}-${sheet}`, csvLines(...rowsOf(found)))
+    })
+    area.get(`/live/${name}.xlsx`, async (request, reply) => {
+      const found = await settledOf(request, isWhole)
+      return sendXlsx(reply, { file: found.file, sheet }, ...rowsOf(found))
+    })
+  }
 }
 
+type Requested = { settled: Settled; ref: DayRef }
+type Rows = [Column[], AsyncIterable<Cell[]>]
 type Around = { organizationName: string; format: Format; nowMs: number }
 
 /** The end-of-day sheet: what a day or all days took, by hour or day, payment method and item, to be printed. */

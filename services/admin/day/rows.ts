@@ -5,7 +5,7 @@ import { type Cell, type Column, count, moneyCell, time } from '../http/cells.ts
 import type { DayRef } from '../live/day.ts'
 import { dayName } from '../views/dayLabels.ts'
 import { itemCells, takingsCells } from './cells.ts'
-import { closingOf, periodSums, type Settled } from './settled.ts'
+import { closingOf, periodSums, type Settled, type Takings } from './settled.ts'
 
 const ofKind = (kind: Column['kind'], ...names: string[]): Column[] => names.map(name => ({ name, kind }))
 
@@ -28,30 +28,28 @@ export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
     ...takingsCells(all),
   ]
   yield [day === undefined ? 'festival' : 'day', dayName(event, day?.dayId) ?? event.name, ...whole]
-  for (const { name, orders, takings } of periods)
-    yield [day === undefined ? 'day' : 'hour', name, count(orders), '', '', '', '', moneyCell(takings)]
-  if (unlisted)
-    yield ['unlisted days', '', count(unlisted.orders), '', '', '', '', moneyCell(unlisted.takings)]
+  const each = day === undefined ? 'day' : 'hour'
+  for (const period of periods) yield [each, period.name, ...periodCells(period)]
+  if (unlisted) yield ['unlisted days', '', ...periodCells(unlisted)]
   for (const payment of payments)
     yield ['payment method', payment.paymentMethod, count(payment.orders), '', '', ...takingsCells(payment)]
   for (const item of [...sold, ...returned]) yield ['item', item.itemName, '', ...itemCells(item)]
-  const sums = periodSums(periods)
-  yield [
-    'sum',
-    day === undefined ? 'days' : 'hours',
-    count(sums.orders),
-    '',
-    '',
-    '',
-    '',
-    moneyCell(sums.takings),
-  ]
+  yield ['sum', `${each}s`, ...periodCells(periodSums(periods))]
   yield ['sum', 'payment methods', count(all.orders), '', '', ...takingsCells(all)]
   yield ['sum', 'items', '', count(items.quantity), count(items.refundedQuantity), ...takingsCells(items)]
   for (const step of closingOf(settled))
     yield ['sum', step.name.toLowerCase(), '', '', '', ...takingsCells(step)]
   yield ['sum', 'takings', ...whole]
 }
+
+const periodCells = ({ orders, takings }: Pick<Takings, 'orders' | 'takings'>): Cell[] => [
+  count(orders),
+  '',
+  '',
+  '',
+  '',
+  moneyCell(takings),
+]
 
 /** The columns of the orders of a day; times are in the event's time zone. */
 export const orderColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
@@ -61,8 +59,8 @@ export const orderColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
 ]
 
 /**
- * All orders of a day by time, in the event's time zone. The column `takings` adds up to the day's: it is the total less
- * refunds of an order that counts, and 0 of one that is not paid or cancelled.
+ * All orders of a day by time, in the event's time zone. The column `takings` adds up to the day's: it is 0 of an order
+ * that is not paid or cancelled.
  */
 export async function* orderRows(
   db: Postgres,

@@ -129,7 +129,7 @@ test('an evening that has sold nothing has its line at the foot of the chart', (
 test('a value stands on its own bar, and the outline of a lower one is seen within the bar', () => {
   const chartOf = (now: number, before: number) =>
     partsWith({ 'hours:42:0': [hour(19, 3, now)], 'hours:41:0': [hour(19, 3, before)] })['hours-chart']
-  expect(chartOf(50, 100)).toMatch(/class="before" .*class="value" x="[^"]+" y="50.00%" [^>]+>50</)
+  expect(chartOf(50, 100)).toMatch(/class="before" .*class="value inside" x="[^"]+" y="50.00%" [^>]+>50</)
   expect(chartOf(100, 50)).toMatch(/class="before within" .*class="value" x="[^"]+" y="0.00%" [^>]+>100</)
   expect(chartOf(100, -50)).toContain('class="before"')
   expect(chartOf(-100, -50)).toContain('class="before within"')

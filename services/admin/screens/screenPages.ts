@@ -53,7 +53,7 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
     if (shown === undefined) throw ended()
     const { screenId, organizationId } = shown.screen
     // When the next day opens, the screen goes on with that day.
-    const shows = async () => showingOf(await shownTo(request))
+    const shows = () => shownTo(request).then(now => now && showingOf(now))
     const viewer = { organizationId, viewer: `link-${screenId}`, shows } as const
     return streams.open(request, reply, showingOf(shown), viewer)
   })
@@ -79,11 +79,7 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
   }
 }
 
-function showingOf(shown: Shown): Showing
-function showingOf(shown: Shown | undefined): Showing | undefined
-function showingOf(shown: Shown | undefined): Showing | undefined {
-  if (shown === undefined) return undefined
-  const { screen, event, dayId } = shown
+function showingOf({ screen, event, dayId }: Shown): Showing {
   const area = screen.areaId === null ? {} : { areaId: screen.areaId }
   return { eventId: event.eventId, dayId, ...area, composition: compositions[screen.shows] }
 }

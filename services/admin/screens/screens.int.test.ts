@@ -60,7 +60,8 @@ test('links are listed with their name, and a revoked one ends at once', async (
   const path = /\/screens\/\d+\/revoke/.exec(list)?.[0] ?? ''
   const { headers } = await visitor.post(path, {}, { from: '/screens' })
   const after = (await visitor.get(headers.location ?? '')).body
-  for (const text of ['“<bdi>Hall</bdi>” is revoked.', 'There are no screen links.']) expect(after).toContain(text)
+  for (const text of ['“<bdi>Hall</bdi>” is revoked.', 'There are no screen links.'])
+    expect(after).toContain(text)
   const statuses = [
     await screen.get(page),
     await screen.get(`${page}/stream`),

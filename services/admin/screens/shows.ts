@@ -10,7 +10,7 @@ export const shownNames = {
   },
   kitchen: {
     name: 'Kitchen: items of one area',
-    hint: 'The same without money, for one area such as a kitchen or a bar.',
+    hint: 'The same for one area, such as a kitchen or a bar. No money.',
   },
 } as const
 export type Shows = keyof typeof shownNames

@@ -23,12 +23,7 @@ export const inDays: Ends = {
   week: { name: 'In 7 days', ms: 7 * dayMs },
   month: { name: 'In 30 days', ms: 30 * dayMs },
 }
-export const afterDay: Ends = {
-  date: { name: 'After a chosen day, such as the last of the festival', ms: undefined },
-}
-
-/** An evening runs past midnight: what is for a day ends at noon of the next one. */
-const noonMs = dayMs / 2
+export const afterDay: Ends = { date: { name: 'After a chosen day', ms: undefined } }
 
 /** Checks the name, and when it ends, on the clock of the event; `mistakes` gets a message for each invalid field. */
 export function readTyped(
@@ -45,7 +40,8 @@ export function readTyped(
   if (chosen?.ms != null) return { name, endsAt: nowMs + chosen.ms }
   if (chosen?.ms === null || chosen === undefined) return { name, endsAt: null }
   const parsed = date.safeParse(typed.lastDay)
-  const noon = Date.parse(parsed.data ?? '') + dayMs + noonMs
+  // An evening runs past midnight: what is for a day ends at noon of the next one.
+  const noon = Date.parse(parsed.data ?? '') + 1.5 * dayMs
   const endsAt = noon - offsetIn(timeZone)(noon)
   if (!parsed.success) mistakes.lastDay = 'Enter the last day.'
   else if (endsAt <= nowMs) mistakes.lastDay = 'Enter a day that is not over.'

@@ -36,7 +36,7 @@ test.each([
   expect(endOf(chosen, '')).toBe(now + days * 86_400_000)
 })
 
-test('never is no end', () => {
+test('without an end it works until it is revoked', () => {
   expect(endOf('never', '2026-09-05')).toBeNull()
 })
 

@@ -2,23 +2,6 @@ import type { EventDay } from '@tally/contract'
 import type { StoredEvent } from '@tally/figures'
 import { dayLabel, labelledDays } from '../views/dayLabels.ts'
 
-/** The addresses of the sheet and the files of a day, or without one of all days of a festival. */
-export function settleLinks(eventId: string, dayId?: number) {
-  const isDay = dayId !== undefined
-  const query = isDay ? `eventId=${eventId}&day=${dayId}` : `eventId=${eventId}`
-  const name = isDay ? 'day' : 'days'
-  return {
-    sheet: `/live/${name}?${query}`,
-    figures: `/live/${name}.csv?${query}`,
-    orders: `/live/orders.csv?${query}`,
-    excel: {
-      sheet: `/live/${isDay ? '' : 'days-'}sheet.xlsx?${query}`,
-      figures: `/live/${name}.xlsx?${query}`,
-      orders: `/live/orders.xlsx?${query}`,
-    },
-  }
-}
-
 const longestName = 60
 /** Letters that do not decompose into one of a to z and a mark. */
 const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@tally/figures'
 import { expect, test } from 'vitest'
 import { labelledDays, nameOf } from '../views/dayLabels.ts'
-import { fileName } from './links.ts'
+import { fileName } from './fileName.ts'
 
 const day = (dayId: number, date: string, openedAt = 0) => ({ dayId, date, openedAt, closedAt: null })
 const eventOf = (name: string, days = [day(41, '2026-09-04')]) =>
