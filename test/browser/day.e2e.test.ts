@@ -98,11 +98,10 @@ test('the live page leads to the sheet and both files, with money and times as t
   await page.goto(`/live?${of()}`)
   const money = new Intl.NumberFormat('it-IT', { style: 'currency', currency: 'EUR' })
   await page.getByText(money.format(kpis.totalSales), { exact: true }).waitFor()
-  const clock = new Intl.DateTimeFormat('it-IT', { timeStyle: 'short', timeZone: 'Europe/Rome' })
-  await until('the time is that of the event', async () => {
-    const shown = await page.locator('#as-of').textContent()
-    return [0, 60_000].some(agoMs => shown?.includes(` ${clock.format(Date.now() - agoMs)}:`))
-  })
+  // After midnight in Rome.
+  await until('the time is that of the event', async () =>
+    /^Closed at 0\d:\d\d$/.test((await page.locator('#status-text').textContent()) ?? ''),
+  )
   for (const name of ['Figures (CSV)', 'Orders (CSV)']) {
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name }).click()

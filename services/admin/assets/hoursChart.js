@@ -6,9 +6,6 @@ const leastColumns = 6
 /** Of this many letters in a row, a phone has room for each text; of twice as many, a screen. */
 const roomy = 40
 
-/** Of the chart's height: a bar has room for its value, which then is away from the outline above. */
-const leastInside = 0.12
-
 /** What `orderCount` counts, if not the orders. */
 const unitOf = ({ unit = ['order', 'orders'] }) => unit
 
@@ -52,7 +49,8 @@ export function hoursChart(day, format, chosen) {
     const middle = at(x + width / 2)
     // What is below zero is written above the line: at the foot are the hours.
     const above = { x: middle, y: at(yOf(Math.max(value, 0))), dy: '-0.45em' }
-    const isInside = valueBefore > value && value > leastInside * range
+    // Away from the outline above it, if the bar has room.
+    const isInside = valueBefore > value && value > 0.12 * range
     const isWithin = value * valueBefore > 0 && Math.abs(valueBefore) < Math.abs(value)
     return h(
       'g',

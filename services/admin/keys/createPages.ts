@@ -39,12 +39,11 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
         return made
       })
       copySoon(deps, stored)
-      const { key } = stored
       return sendPage(request, reply.code(201), {
         title: 'Your new key',
         section: 'keys',
         script: 'token.js',
-        body: tokenView({ key, token, apiUrl, events }),
+        body: tokenView({ key: stored.key, token, apiUrl, events }),
       })
     } catch (error) {
       if (error instanceof TooManyKeysError) throw tooManyKeys()
