@@ -20,7 +20,6 @@ import { endOf, scopeNames, stateBadge } from './state.ts'
 /** Ended keys on one page. */
 const pageSize = 50
 const keyId = z.string().regex(keyIdShape).optional()
-/** `revoked` is a key that was revoked just now. */
 const asked = z.object({ before: keyId, revoked: keyId })
 
 export function listPages(area: FastifyInstance, deps: AdminDeps): void {

@@ -22,7 +22,6 @@ import { screensView } from './view.ts'
 const mostLinks = 100
 
 const params = z.object({ screenId: rowNumber })
-/** A link that was revoked just now. */
 const asked = z.object({ revoked: rowNumber.optional() })
 
 /** The links for screens in a hall: list, new link (which is shown once), revoke. */

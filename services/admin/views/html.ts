@@ -33,10 +33,9 @@ function elementOf(tree: Tree): Html | string {
 export const copied = (heading: string, text: string): Html => html`<h2 id="token-label">${heading}</h2>
 <div class="copy"><code id="token" aria-labelledby="token-label">${text}</code><button type="button" data-copy="token">Copy</button></div>`
 
-/** Addresses that lead every device to itself. */
 const ownAddress = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])[:/]/
 
-/** A warning for whoever passes on such an address. */
+/** A warning for whoever passes on an address that leads every device to itself. */
 export const ownWarning = (address: string): Html | string =>
   ownAddress.test(address)
     ? html`<p class="warning">The address works on this computer only. Another one needs an address that it can reach instead of <code>${new URL(address).host}</code>.</p>`
