@@ -116,8 +116,9 @@ class Connection {
   readonly socket: Socket
   /** Whose answer was sent last. */
   owner: string | undefined
-  /** Bytes that the system had taken at the last look; undefined if nothing was unread then. `takenAtMs`: since when. */
+  /** Bytes that the system had taken at the last look; undefined if nothing was unread then. */
   private taken: number | undefined
+  /** Since when. */
   takenAtMs = 0
 
   constructor(socket: Socket) {
