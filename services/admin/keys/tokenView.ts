@@ -17,9 +17,13 @@ ${copied('Token', token)}
 <h2>Try it</h2>
 ${ownWarning(shown.apiUrl)}
 ${snippetsView(shown)}
+${opensDashboard(key) ? html`<p>Or open <a href="${shown.apiUrl}/docs/dashboard/#key=${token}">the dashboard</a> with this key.</p>` : ''}
 <p><a class="button primary" href="/keys">Done, I have copied it</a></p>
 </section>`
 }
+
+const opensDashboard = ({ scopes }: ApiKey): boolean =>
+  scopes.includes('events:read') && scopes.includes('analytics:read')
 
 /** The programs for a key, one of them open, each with a button that copies it (assets/copy.js). */
 export function snippetsView(shown: Of): Html {
