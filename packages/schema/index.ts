@@ -1,3 +1,3 @@
 export * from './database.ts'
 export * from './migrate.ts'
-export { forbiddenTables } from './roles.ts'
+export { forbiddenTables, serviceNames } from './roles.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FatalError, type Postgres } from '@tally/platform'
+import { FatalError, type Postgres, type ProcessName } from '@tally/platform'
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as baseline from './migrations/0016-baseline.ts'
@@ -10,7 +10,7 @@ import * as passkeys from './migrations/0022-passkeys.ts'
 import * as paymentCounters from './migrations/0023-payment-counters.ts'
 import * as paymentsOfStoredOrders from './migrations/0024-payments-of-stored-orders.ts'
 import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts'
-import { grantRoles } from './roles.ts'
+import { checkRights, grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
 /** Contains the migrations before it, which databases of 0.2.0 name as well. */
@@ -111,8 +111,12 @@ export class SchemaError extends FatalError {
   override readonly name = 'SchemaError'
 }
 
-/** Throws a SchemaError if the schema is missing or too old, or if a newer program has removed what this one uses. */
-export async function checkSchema(db: Postgres): Promise<void> {
+/**
+ * Throws a SchemaError if the schema is missing or too old, or if a newer program has removed what this one uses. A
+ * service also needs its rights.
+ */
+export async function checkSchema(db: Postgres, service?: ProcessName): Promise<void> {
+  if (service !== undefined) await checkRights(db, service)
   const misfit = misfitOf(names, await appliedMigrations(db))
   if (misfit === 'old')
     throw new SchemaError('the Postgres schema is missing or old: run `tally migrate` first')

@@ -162,7 +162,7 @@ async function prepareSchema(
   sealer: ReturnType<typeof createSealer>,
   logger: ServiceDeps['logger'],
 ): Promise<void> {
-  await checkSchema(db)
+  await checkSchema(db, 'admin')
   const unopened = await sealSecrets(db, sealer)
   if (unopened > 0)
     logger.warn(

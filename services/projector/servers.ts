@@ -61,7 +61,7 @@ export async function openServers(
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-projector', logger })
   lifecycle.onRelease('kafka', () => kafka.close())
   await Promise.all([
-    startup.until('Postgres', () => checkSchema(db)),
+    startup.until('Postgres', () => checkSchema(db, 'projector')),
     startup.until('Kafka', () => checkTopics(kafka, settings.topicPrefix)),
   ])
 

@@ -201,7 +201,7 @@ async function openServers(
   const authDb = openPool('keys and limits', authConnections)
   const watch = (probes: Parameters<typeof watchParts>[1]) =>
     lifecycle.onRelease('watch of parts', watchParts(outages, probes))
-  const schemaChecked = startup.until('Postgres', () => checkSchema(db))
+  const schemaChecked = startup.until('Postgres', () => checkSchema(db, 'query'))
   await Promise.race([schemaChecked, startup.waits])
   // Until then, the check says whether Postgres answers.
   schemaChecked.then(() => watch({ Postgres: () => pingPostgres(authDb) })).catch(crash)

@@ -1,4 +1,4 @@
-import { tally as command } from '@tally/testkit/processes/command'
+import { tally as command, parsedLines } from '@tally/testkit/processes/command'
 import { runTally } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -26,7 +26,7 @@ test('the role of the administration area is enough for keys, administrators, de
   const orders = await tally.get(`${sagra.path}/orders`, { token })
   expect(orders.status).toBe(200)
   // By itself: on a busy machine it would run out of time to connect while other commands start.
-  expect((await asAdmin('doctor')).stdout).toMatch(/^ok +schema/m)
+  expect((await asAdmin('doctor')).stdout).toMatch(/^ok +schema .*the rights of tally admin$/m)
   const done = await Promise.all([
     asAdmin('administrators', 'create', ...of, '--email', 'anna@example.org', '--link'),
     asAdmin('events', 'list'),
@@ -40,6 +40,18 @@ test('the role of the administration area is enough for keys, administrators, de
     expect(code).toBe(1)
     expect(stderr).toContain('permission denied')
   }
+})
+
+test.each([
+  ['query', 'projector', 'api_key_deletions, api_keys'],
+  ['projector', 'query', 'counters'],
+  ['admin', 'query', 'admin_sessions'],
+] as const)('tally %s ends as the role of the %s, and names the tables', async (service, role, tables) => {
+  const DATABASE_URL = asRole(tally.settings.DATABASE_URL as string, role)
+  const { code, stderr } = await runTally([service], { ...tally.settings, DATABASE_URL })
+  const last = parsedLines(stderr).at(-1)
+  expect({ code, last }).toMatchObject({ code: 1, last: { level: 60, msg: expect.stringContaining(tables) } })
+  expect(last?.msg).toContain(`this database role lacks rights that \`tally ${service}\` needs on `)
 })
 
 test('keys and order lists work while no projector has opened an epoch', async () => {

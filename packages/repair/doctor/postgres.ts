@@ -1,5 +1,5 @@
 import { describeDatabase, openPool, type Postgres } from '@tally/platform'
-import { checkSchema, forbiddenTables, leftContracts, SchemaError } from '@tally/schema'
+import { checkSchema, forbiddenTables, leftContracts, SchemaError, serviceNames } from '@tally/schema'
 import { sql } from 'kysely'
 import { type Checks, type DoctorFinding, fail, ok, type Reach, reach, reachTimeoutMs } from './check.ts'
 
@@ -46,24 +46,25 @@ select current_setting('server_version_num')::int as number, current_setting('se
   return fail(`${text} is too old`, `upgrade Postgres to ${oldestVersion} or later`)
 }
 
-/** Whether this role may use the tables, and their schema fits this program. */
+/** Which services this role has the rights of, and whether the schema fits this program. */
 async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFinding> {
-  const [closed, ...others] = await forbiddenTables(db)
-  if (closed !== undefined) {
-    const more = others.length === 1 ? '1 more table' : `${others.length} more tables`
+  const forbidden = await Promise.all(serviceNames.map(service => forbiddenTables(db, service)))
+  const served = serviceNames.filter((_, index) => forbidden[index]?.length === 0)
+  if (served.length === 0) {
+    const [fewest = []] = forbidden.sort((one, other) => one.length - other.length)
     return fail(
-      `no right to use ${others.length === 0 ? closed : `${closed} and ${more}`}`,
+      `no right to use ${fewest.join(', ')}`,
       'run `tally migrate` as the owner of the schema, which grants the roles of the services their rights (docs/install.md, Database roles)',
     )
   }
   try {
     await checkSchema(db)
     const left = await leftContracts(db)
-    return ok(
+    const version =
       left.length === 0
         ? 'that of this program'
-        : `fits this program; ${left.join(', ')} is left for tally migrate --contract`,
-    )
+        : `fits this program; ${left.join(', ')} is left for tally migrate --contract`
+    return ok(`${version}; this role has the rights of tally ${served.join(' and tally ')}`)
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     const [found = '', mend = ''] = error.message.split(': ')
