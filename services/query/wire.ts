@@ -115,11 +115,11 @@ function openRequestDeps(
     redis,
     onFailure,
     onWritable(isWritable, error) {
-      metrics.redisRefusesWrites.set(isWritable ? 0 : 1)
       if (isWritable) logger.info({}, 'Redis accepts writes again')
       else logger.error({ err: error }, 'Redis refuses writes, so Postgres answers: free its memory or disk')
     },
   })
+  metrics.watchRefusals(breaker.refusedLately)
   const onBatch = metrics.batchRequests.observe
   const batches = createRequestBatches({ redis, keys, topics, breaker, onBatch }, settings.rateLimits)
   const repair = createRepairs<OrganizationId>(1, id => publishOrganizations(servers, [id]), onFailure)

@@ -44,7 +44,8 @@ export function queryMetrics(metrics: Metrics) {
     failures: metrics.counter('tally_query_failures_total', []),
     droppedConnections: metrics.counter('tally_query_dropped_connections_total', []),
     unreadConnections: metrics.counter('tally_query_unread_connections_total', []),
-    redisRefusesWrites: metrics.gauge('tally_query_redis_refuses_writes', []),
+    watchRefusals: (refusedLately: () => boolean) =>
+      metrics.gauge('tally_query_redis_refuses_writes', [], gauge => gauge.set(refusedLately() ? 1 : 0)),
   }
 }
 export type QueryMetrics = ReturnType<typeof queryMetrics>

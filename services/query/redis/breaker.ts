@@ -18,6 +18,8 @@ export type Breaker = {
   /** Call it after each write, with the error if it failed. */
   noteWrite(error?: unknown): void
   refusesWrites(): boolean
+  /** Whether it has refused one in the last 30 s, and none was accepted since: without requests, nothing is known. */
+  refusedLately(): boolean
 }
 
 export type BreakerDeps = {
@@ -34,12 +36,14 @@ const forcedTimeoutMs = 1_500
 const forcedMs = 2_000
 /** How long to wait before the next ping. */
 const cooldownMs = 1_000
+const latelyMs = 30_000
 
 export function createBreaker({ redis, onFailure, onWritable = () => {} }: BreakerDeps): Breaker {
   let isOpen = false
   let forcedUntilMs = 0
   const currentTimeoutMs = () => (performance.now() < forcedUntilMs ? forcedTimeoutMs : timeoutMs)
   let refusesWrites = false
+  let refusedMs = 0
 
   // async: the client of a cluster throws at once if no node has the slot.
   const ping = async () => redis.ping()
@@ -93,12 +97,14 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
     noteWrite(error) {
       if (error !== undefined) onFailure(error)
       const isRefused = error !== undefined && isRefusedWrite(error)
+      if (isRefused) refusedMs = performance.now()
       // Other errors do not tell whether Redis accepts writes.
       if (refusesWrites === isRefused || (error !== undefined && !isRefused)) return
       refusesWrites = isRefused
       onWritable(!isRefused, error)
     },
     refusesWrites: () => refusesWrites,
+    refusedLately: () => refusesWrites && performance.now() - refusedMs < latelyMs,
   }
 }
 

@@ -94,6 +94,21 @@ test('refused writes are reported once, and so is the first accepted one; other 
   expect(writable).toEqual([false, true])
 })
 
+test('30 s after the last refusal it is no longer known whether Redis refuses writes', async () => {
+  const { breaker } = open()
+  const refuse = () => breaker.noteWrite(new Error('OOM command not allowed'))
+  refuse()
+  await vi.advanceTimersByTimeAsync(20_000)
+  refuse()
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(breaker.refusedLately()).toBe(true)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect([breaker.refusedLately(), breaker.refusesWrites()]).toEqual([false, true])
+  refuse()
+  breaker.noteWrite()
+  expect(breaker.refusedLately()).toBe(false)
+})
+
 test('while Postgres cannot answer, an open breaker is closed and Redis has 1.5 s', async () => {
   const { breaker } = open()
   breaker.trip()
