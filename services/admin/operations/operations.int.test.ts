@@ -191,6 +191,12 @@ test('the last rebuild and the versions are shown', async () => {
     .execute()
   const shown = await page()
   expect(shown).toContain('not finished')
+  const entry = { email: 'root', address: 'host', action: 'rebuild-failed', detail: 'from Kafka' }
+  await fixture.db
+    .insertInto('audit_entries')
+    .values({ organization_id: null, ...entry })
+    .execute()
+  expect(await page()).toContain('<strong>failed</strong>: the command has said why.')
   expect(shown).toMatch(/badge good">● Kafka 1 broker<.*● Postgres \d+.*● Redis \d+\./)
   expect(shown).toMatch(/Schema<\/dt><dd><code>\d{4}-/)
 })

@@ -18,7 +18,7 @@ import { type AuditEntry, readAudit } from '../audit/store.ts'
 
 /** A shard: records not applied yet (null if Kafka or Postgres does not answer), and its watermark. */
 export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
-export type Rebuild = { startedAt: number; finishedAt: number | null }
+type Rebuild = { startedAt: number; finishedAt: number | null }
 
 type Deps = ReadModel & {
   kafka: KafkaConnection

@@ -5,7 +5,7 @@ import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import { hourView, type Sample } from './lastHour.ts'
 import type { ServerPart, Versions } from './parts.ts'
-import type { Rebuild, Shard, StalledPartition, Stored } from './read.ts'
+import type { Shard, StalledPartition, Stored } from './read.ts'
 import type { DeadLettersPage } from './replay.ts'
 
 export type OperationsShown = {
@@ -37,11 +37,11 @@ ${stalled.length === 0 ? '' : stalledView(stalled)}
 ${heldBack.length === 0 ? '' : heldBackView(heldBack)}
 ${hourView(samples, format)}
 <section class="card"><h2>Shards</h2>
-<p class="faint">Shard 0 is partition 0 of the topics of events, orders and refunds, and so on. Each shard is counted by one projector at a time, and has all records of its events.</p>
+<p class="faint">Shard 0 is partition 0 of the topics of events, orders and refunds, and so on. Each shard is counted by one projector at a time.</p>
 ${shards.length === 0 ? html`<p class="faint">${stored === undefined ? 'Not available right now.' : 'No projector has run yet.'}</p>` : shardTable(shards, format)}</section>
 <section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf, format)}</section>
 <div class="panels">
-<section class="card"><h2>Last rebuild</h2>${stored === undefined ? html`<p>Not available right now: Postgres does not answer.</p>` : rebuildLine(stored.rebuild)}</section>
+<section class="card"><h2>Last rebuild</h2>${stored === undefined ? html`<p>Not available right now: Postgres does not answer.</p>` : rebuildLine(stored)}</section>
 <section class="card"><h2>Versions</h2><dl class="facts">${versions.map(({ name, version }) => html`<dt>${name}</dt><dd><code>${version}</code></dd>`)}</dl></section>
 </div>
 ${commands.length === 0 ? '' : commandsView(commands)}
@@ -132,9 +132,12 @@ ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</spa
 <p class="faint">A replay sends the record to its topic once more. Replay it after the cause is fixed.</p></form>${next}`
 }
 
-function rebuildLine(rebuild: Rebuild | undefined): Html {
+function rebuildLine({ rebuild, commands }: Stored): Html {
   if (rebuild === undefined) return html`<p class="faint">No rebuild has run.</p>`
   const { startedAt, finishedAt } = rebuild
+  const latest = commands.find(({ action }) => action.startsWith('rebuild-'))
+  if (finishedAt === null && latest?.action === 'rebuild-failed')
+    return html`<p>Started ${moment(startedAt)}, <strong>failed</strong>: the command has said why.</p>`
   return finishedAt === null
     ? html`<p>Started ${moment(startedAt)}, <strong>not finished</strong>: it is running, or was interrupted and continues if you run the same command again.</p>`
     : html`<p>Finished ${moment(finishedAt)}, in ${span(finishedAt - startedAt)}.</p>`
