@@ -46,6 +46,8 @@ export function patchReconnect(
     async disconnect(this: Connection): Promise<true> {
       // With an error, which also ends kafkajs's timeout for this attempt.
       if (this.connecting !== undefined) this.socket?.destroy(new KafkaJSConnectionError('given up'))
+      // Each `unref` of a socket that is gone would add a listener to it.
+      if (this.socket?.destroyed) delete this.socket
       const done = await disconnect.call(this)
       if (!this.isConnected())
         this.requestQueue.rejectAll(new KafkaJSConnectionError('the connection was closed'))

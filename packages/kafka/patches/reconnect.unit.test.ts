@@ -82,6 +82,19 @@ const socketAt = (index: number) =>
   })
 const arrived = (expected: string[]) => eventually(() => expect(answers).toEqual(expected))
 
+test('disconnecting again and again adds no listener to a socket that is gone', async () => {
+  let socket: Socket | undefined
+  connection = open((port, onConnect) => {
+    socket = connect(port, '127.0.0.1', onConnect)
+    return socket
+  })
+  await connection.connect()
+  ;(await socketAt(0)).destroy()
+  await eventually(() => expect(socket?.destroyed).toBe(true))
+  for (let times = 0; times < 3; times++) await connection.disconnect()
+  expect(socket?.listenerCount('connect')).toBe(0)
+})
+
 test('half an answer of a socket that broke is forgotten with it', async () => {
   await connection.connect()
   const first = await socketAt(0)
