@@ -98,7 +98,9 @@ test('a service refuses topics whose shards do not fit', async () => {
   await inside(connection).admin.use(admin =>
     admin.createPartitions({ topicPartitions: [{ topic: refunds, count: 4 }] }),
   )
-  await expect(checkTopics(connection, prefix)).rejects.toThrow(`${prefix}.orders has 2, ${refunds} has 4`)
+  await expect(checkTopics(connection, prefix)).rejects.toThrow(
+    `${prefix}.orders has 2, ${refunds} has 4: add partitions with kafka-topics.sh --alter to those that have fewer`,
+  )
 })
 
 /** The settings that the topic itself has: those of the broker may be others elsewhere. */

@@ -112,6 +112,6 @@ export async function checkTopics(connection: KafkaConnection, topicPrefix: stri
   throw new PartitionCountError(
     'events, orders and refunds must have the same number of partitions, but ' +
       `${copartitioned.map(({ topic, count }) => `${topic} has ${count}`).join(', ')}: ` +
-      'add partitions to those that have fewer, or delete all three and run `tally topics create`.',
+      'add partitions with kafka-topics.sh --alter to those that have fewer, which keeps their records.',
   )
 }
