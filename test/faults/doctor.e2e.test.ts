@@ -54,7 +54,9 @@ test('a healthy installation is ok in every line', async () => {
   const { tally } = installation
   await expect.poll(async () => complaints(await doctor(tally.settings))).toEqual([])
   const lines = await doctor({})
-  expect(lines.map(({ state }) => state)).toEqual(Array.from({ length: 30 }, () => 'ok'))
+  expect(lines.map(({ state }) => state)).toEqual(Array.from({ length: 31 }, () => 'ok'))
+  const rejected = expect.stringMatching(/retention\.bytes=4294967296; 0 so far, .*tally dead-letters list/)
+  expect(lines).toContainEqual({ check: 'dead letters', state: 'ok', found: rejected })
   expect(lines).toContainEqual({ check: 'time zone data', state: 'ok', found: timeZoneDataVersion() })
 })
 
@@ -135,7 +137,7 @@ test('the command prints aligned lines and is done', async () => {
   const { code, stderr, lines } = await run({})
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'doctor: 30 checks: 30 ok, 0 warn, 0 fail, 0 skipped\n',
+    stderr: 'doctor: 31 checks: 31 ok, 0 warn, 0 fail, 0 skipped\n',
   })
   for (const line of lines) expect(line).toMatch(/^ok {4}[a-zO ]{20} {2}\S/)
 })
@@ -172,7 +174,7 @@ test('with all parts down, one of which hangs, each fails its own line, and the 
   const lines = down.lines.map(line => JSON.parse(line) as Checked)
   expect(complaints(lines)).toEqual(['fail kafka', 'fail postgres', 'fail redis'])
   expect(lines.filter(({ state }) => state === 'skip').map(({ found }) => found.slice(0, 12))).toEqual(
-    Array.from({ length: 22 }, () => 'not checked:'),
+    Array.from({ length: 23 }, () => 'not checked:'),
   )
   expect(down.code).toBe(1)
 })

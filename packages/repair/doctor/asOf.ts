@@ -1,5 +1,5 @@
-import type { TopicNames } from '@tally/kafka'
-import { earliest, readStored } from '@tally/offsets'
+import { recordTopics, type TopicNames } from '@tally/kafka'
+import { earliest, readLogs, readStored } from '@tally/offsets'
 import type { Postgres } from '@tally/platform'
 import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 
@@ -7,7 +7,8 @@ import { type DoctorFinding, fail, ok, skip, warn } from './check.ts'
 const slowMs = 5_000
 const lateMs = 30_000
 
-const mend = 'see group and transactions; tally offsets and /readyz of the projectors say what holds them up'
+const mend =
+  'see stalled, group and transactions; tally offsets and /readyz of the projectors say what holds them up'
 
 /** Whether every shard is counted up to now, by the database's clock. `shards`: how many Kafka has; 0 if it is down. */
 export async function checkAsOf(
@@ -28,6 +29,17 @@ export async function checkAsOf(
   })
   const figures = Object.fromEntries(ages.map(({ shard, ageMs }) => [shard, ageMs]))
   return { ...judge(ages), figures }
+}
+
+/** Whether a partition waits for a decision (docs/runbook.md, TallyPartitionStalled). */
+export async function checkStalled(db: Postgres, names: TopicNames): Promise<DoctorFinding> {
+  const logs = await readLogs(db, [...recordTopics(names).keys()]).catch(unlessUnusable)
+  if (logs === undefined) return skip('not checked: see schema')
+  const stalled = logs.flatMap(({ topic, partition, stall }) =>
+    stall === null ? [] : [{ place: `${topic}-${partition} (${stall.state})`, message: stall.message }],
+  )
+  if (stalled.length === 0) return ok('no partition')
+  return fail(stalled.map(({ place }) => place).join(', '), stalled.map(({ message }) => message).join(' '))
 }
 
 /** Postgres's codes for a table or a function that does not exist, or that this role may not use. */

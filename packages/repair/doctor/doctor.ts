@@ -1,7 +1,7 @@
 import { timeZoneDataVersion } from '@tally/contract'
 import { type TopicNames, topicNames } from '@tally/kafka'
-import { timeout } from '@tally/platform'
-import { checkAsOf } from './asOf.ts'
+import { type Postgres, timeout } from '@tally/platform'
+import { checkAsOf, checkStalled } from './asOf.ts'
 import { certificateChecks } from './certificates.ts'
 import { type Checked, type Checks, ok, runChecks, skip } from './check.ts'
 import { checkClocks } from './clocks.ts'
@@ -24,11 +24,15 @@ type All = {
 const sharedChecks: Checks<All> = {
   'time zone data': () => ok(timeZoneDataVersion()),
   clocks: ({ postgres, redis }) => checkClocks(postgres?.db, redis?.redis),
-  asOf: ({ names, postgres, kafka }) => {
-    if (names === undefined) return skip('not checked: see settings')
-    if (postgres === undefined) return skip('not checked: see postgres')
-    return checkAsOf(postgres.db, names, kafka?.topics.get(names.events)?.partitions ?? 0)
-  },
+  stalled: all => ofTopics(all, checkStalled),
+  asOf: all =>
+    ofTopics(all, (db, names) => checkAsOf(db, names, all.kafka?.topics.get(names.events)?.partitions ?? 0)),
+}
+
+/** What Postgres knows about the topics, if both are known. */
+function ofTopics<Found>({ names, postgres }: All, check: (db: Postgres, names: TopicNames) => Found) {
+  if (names === undefined) return skip('not checked: see settings')
+  return postgres === undefined ? skip('not checked: see postgres') : check(postgres.db, names)
 }
 
 /**

@@ -149,7 +149,7 @@ export const kafkaBreaks: Break[] = [
   {
     line: 'fail asOf',
     what: 'shards that no projector has read for two hours',
-    says: /see group and transactions/,
+    says: /see stalled, group and transactions/,
     make: async of => (await of.otherTopics('2 hours')).settings,
   },
 ]

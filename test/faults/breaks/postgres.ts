@@ -1,3 +1,4 @@
+import { noteStall } from '@tally/offsets'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { startPgbouncer } from '../../cluster/pgbouncer.ts'
@@ -84,6 +85,17 @@ returning name, timestamp`.execute(db)
       await sql`create role stranger login password 'hidden'`.execute(of.db)
       undo(() => sql`drop role stranger`.execute(of.db))
       return { DATABASE_URL: as(of, { username: 'stranger', password: 'hidden' }) }
+    },
+  },
+  {
+    line: 'fail stalled',
+    what: 'a partition that waits for a decision',
+    says: /orders-1 \(gap\): .*run `tally offsets accept/,
+    make: async of => {
+      const { names, settings } = await of.otherTopics()
+      const state = { state: 'gap', message: `run \`tally offsets accept ${names.orders} 1\`` } as const
+      await noteStall(of.db, { topic: names.orders, partition: 1 }, state)
+      return settings
     },
   },
   {
