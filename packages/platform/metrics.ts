@@ -49,7 +49,7 @@ export const metricHelp = {
   tally_query_unread_connections_total:
     'Connections closed because their clients did not read answers, for two minutes or while too much was unread',
   tally_query_redis_refuses_writes:
-    'Whether Redis refused writes within 30 s (1), and Postgres answers: full, read-only, disk errors',
+    'Whether Redis refused a write in the last 30 s (1), so that Postgres answers: full, read-only, disk errors',
   tally_admin_requests_total: 'Pages of the administration area answered, by status',
   tally_admin_sign_ins_total: 'Sign-in attempts, by outcome (signed-in, refused, limited)',
   tally_admin_live_screens: 'Live screens open now',

@@ -3,7 +3,7 @@ import { asRole, databaseOfFile, type Service } from '@tally/testkit/servers/dat
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgres } from './database.ts'
-import { checkSchema, migrate } from './migrate.ts'
+import { migrate } from './migrate.ts'
 import { forbiddenTables } from './roles.ts'
 
 const services: Service[] = ['query', 'projector', 'admin']
@@ -101,18 +101,4 @@ test('tally migrate gives a right that a role lacks, and names the tables until 
   expect(await forbiddenTables(as.query, 'query')).toEqual(['events', 'orders'])
   await Promise.all([migrate(owner.db), migrate(owner.db)])
   for (const service of services) expect(await forbiddenTables(as[service], service)).toEqual([])
-})
-
-test('a service does not start with the role of another, and names the tables; the owner may run each', async () => {
-  for (const service of services) {
-    await checkSchema(owner.db, service)
-    await checkSchema(as[service], service)
-    for (const other of services.filter(other => other !== service))
-      await expect(checkSchema(as[other], service), `${service} as ${other}`).rejects.toThrow(
-        `this database role lacks rights that \`tally ${service}\` needs on `,
-      )
-  }
-  await expect(checkSchema(as.projector, 'query')).rejects.toThrow(
-    'on api_key_deletions, api_keys: connect as tally_query',
-  )
 })

@@ -99,7 +99,7 @@ from pg_class join unnest(
   ${needed.map(({ table }) => table)}::text[],
   ${needed.map(({ right }) => right)}::text[]
 ) as needed (name, privilege) on needed.name = relname
-where relnamespace = current_schema()::regnamespace and not case
+where relnamespace = quote_ident(current_schema())::regnamespace and not case
   when privilege = 'delete' then has_table_privilege(oid, privilege)
   else has_any_column_privilege(oid, privilege)
 end

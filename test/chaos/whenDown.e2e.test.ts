@@ -164,6 +164,7 @@ test('with a full Redis Postgres answers within 5 s, and every answer contains w
   await fixture.count(sagra.order(), sagra.event({ version: 2, name: 'Sagra piena' }))
   await fixture.expectAnswers()
   expect(said('Redis refuses writes')).toBe(1)
+  expect((await ask(query?.ops ?? '', '/metrics')).text).toContain('tally_query_redis_refuses_writes 1')
 
   await redis.config('SET', 'maxmemory', '0')
   await fixture.count(sagra.order())

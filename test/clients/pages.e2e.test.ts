@@ -284,7 +284,7 @@ test('a hidden page asks nothing, and one that is shown again asks at once', asy
 
 test('the form names a wrong interval, next to the title', async () => {
   const viewport = { width: 970, height: 700 }
-  const { page } = await visit({ viewport }, settings().replace('every=1', 'every=no'))
+  const { page } = await visit({ viewport }, settings().replace('every=1', 'every=-1'))
   await reads(page, 'status', /^everyMs: a number of milliseconds/)
   await page.evaluate(`document.getElementById('status').append(' so far'.repeat(40))`)
   expect((await page.locator('#name').boundingBox())?.width).toBeGreaterThan(80)
@@ -311,7 +311,7 @@ test('an address that does not answer keeps the form usable: what is typed stays
 test('a key that does not work shows the form with the reason, and another address is opened at once', async () => {
   const wrong = settings().replace(token, 'tally_wrong')
   const { page } = await visit({ viewport: { width: 1440, height: 900 } }, wrong)
-  await reads(page, 'status', 'This key is not valid or has ended')
+  await reads(page, 'status', 'This key is not valid or has expired')
   expect(await page.locator('#setup').isVisible()).toBe(true)
   expect(await page.locator('#figures').isVisible()).toBe(false)
   await page.goto(`${pages.url}/${settings()}`)
@@ -324,7 +324,7 @@ test('a key that ends while the page is open shows the form, and nothing overwri
   const body = JSON.stringify({ type: '/problems/unauthorized' })
   const headers = { 'Access-Control-Allow-Origin': pages.url, 'Content-Type': 'application/problem+json' }
   await page.route(`${query.address}/**`, route => route.fulfill({ status: 401, headers, body }))
-  const reason = 'This key is not valid or has ended'
+  const reason = 'This key is not valid or has expired'
   await reads(page, 'status', reason)
   await page.clock.runFor(3_000)
   expect(await page.locator('#status').textContent()).toBe(reason)

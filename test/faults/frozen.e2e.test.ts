@@ -62,15 +62,16 @@ test('a projector that is frozen until Postgres ends its transaction continues, 
   await tally.database.db.transaction().execute(async tx => {
     await sql`select 1 from shard_offsets where topic = ${topic} for update`.execute(tx)
     await tally.produce([sagra.order(), sagra.order()])
-    await until('the batch waits for its row', async () => {
+    frozen.add(pid)
+    await until('the batch waits for its row, and its process is frozen', async () => {
+      process.kill(pid, 'SIGSTOP')
       const { rows } = await sql`
 select 1 from pg_locks join pg_stat_activity using (pid)
 where not granted and application_name = 'tally-projector' and datname = current_database()
   and query like '%from shard_offsets%for update%'`.execute(tally.database.db)
+      if (rows.length === 0) process.kill(pid, 'SIGCONT')
       return rows.length > 0
     })
-    frozen.add(pid)
-    process.kill(pid, 'SIGSTOP')
   })
   // The lock is granted, but the frozen process sends nothing: Postgres ends the transaction with 25P03 after 30 s.
   await until('its transaction is open', async () =>

@@ -113,3 +113,8 @@ delete from order_slots where event_id = $ and pre_order = 0 and pending = 0 and
 (
   select json_agg(json_build_array(payment_method, orders, refunded_orders, total_cents, sales_cents)) from payment_counters
   where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id));
+
+insert into orders (event_id, order_id, version, status, day_id, area_id, ordered_at, display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines)
+select unnest($::uuid[]), unnest($::text[]), unnest($::bigint[]), unnest($::text[])::order_status, unnest($::int[]), unnest($::int[]), unnest($::bigint[]), unnest($::text[]), unnest($::text[]), unnest($::bigint[]), unnest($::bigint[]), unnest($::boolean[]), unnest($::text[]), unnest($::json[])
+on conflict (event_id, order_id) do update set
+  version = excluded.version, status = excluded.status, day_id = excluded.day_id, area_id = excluded.area_id, ordered_at = excluded.ordered_at, display_number = excluded.display_number, payment_method = excluded.payment_method, paid_cents = excluded.paid_cents, total_cents = excluded.total_cents, takeaway = excluded.takeaway, table_number = excluded.table_number, lines = excluded.lines;

@@ -34,7 +34,7 @@ export async function checkAsOf(
 /** Whether a partition waits for a decision (docs/runbook.md, TallyPartitionStalled). */
 export async function checkStalled(db: Postgres, names: TopicNames): Promise<DoctorFinding> {
   const logs = await readLogs(db, [...recordTopics(names).keys()]).catch(unlessUnusable)
-  if (logs === undefined) return skip('not checked: see schema')
+  if (logs === undefined) return skip('not checked: this role may not read partition_logs')
   const stalled = logs.flatMap(({ topic, partition, stall }) =>
     stall === null ? [] : [{ place: `${topic}-${partition} (${stall.state})`, message: stall.message }],
   )

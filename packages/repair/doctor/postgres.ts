@@ -64,7 +64,9 @@ async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFinding> 
       left.length === 0
         ? 'that of this program'
         : `fits this program; ${left.join(', ')} is left for tally migrate --contract`
-    return ok(`${version}; this role has the rights of tally ${served.join(' and tally ')}`)
+    const rights =
+      served.length === serviceNames.length ? 'every service' : `tally ${served.join(' and tally ')}`
+    return ok(`${version}; this role has the rights of ${rights}`)
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     const [found = '', mend = ''] = error.message.split(': ')
@@ -110,7 +112,7 @@ union all
 select 'autovacuum is off for ' || string_agg(relname, ', ' order by relname),
   'alter table … reset (autovacuum_enabled)'
 from pg_class
-where relkind = 'r' and relnamespace = current_schema()::regnamespace
+where relkind = 'r' and relnamespace = quote_ident(current_schema())::regnamespace
   and reloptions && '{autovacuum_enabled=false,autovacuum_enabled=off}'
 having count(*) > 0
 union all

@@ -137,7 +137,7 @@ function peopleView({ people, newcomers, session, email, ...shown }: PeopleShown
     ? 'You get a link to send them. They use it to choose a password.'
     : 'They sign in through your identity provider with this address.'
   return html`<h1>People</h1>
-<p class="faint">Everyone here can change everything of ${session.organizationName}: its API keys, screen links and people. For somebody who should only look, create a <a href="/screens">screen link</a> with money.</p>
+<p class="faint">Everyone here can manage API keys, screen links and people of ${session.organizationName}. For someone who only needs to look, create a <a href="/screens">screen link</a> that shows money.</p>
 <div class="card table"><table>
 <caption class="hidden">People who may sign in</caption>
 <thead><tr><th scope="col">E-mail</th><th scope="col">Second factor</th><th scope="col">Since</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>

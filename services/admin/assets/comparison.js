@@ -24,7 +24,7 @@ export function compare({ kpis, openedAt, closedAt, evening, hours, before }, cl
   const isWhole = until === undefined && !isAtThisTime
   const cents = isWhole ? centsOf(before.totalSales) : centsBy(before.hours, first, partMs)
   const now = until === undefined ? centsOf(kpis.totalSales) : centsBy(hours, first, partMs)
-  const isShare = cents > 0 && now >= 0 && !(isAhead && isWhole)
+  const isShare = cents > 0 && now >= 0 && !(isAhead && (isWhole || now === 0))
   const percent = isShare ? Math.round(((now - cents) / cents) * 100) + 0 : undefined
   return { cents, isAtThisTime, until, percent, sign: Math.sign(now - cents) }
 }

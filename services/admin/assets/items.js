@@ -14,11 +14,11 @@ export const bar = share =>
     h('rect', { width: `${(share * 100).toFixed(1)}%`, height: '100%' }),
   )
 
-/** A row: a name, what is faint, the figure, and as a bar its share of the most. */
-export const row = (name, more, main, share) =>
+/** A row: a name, what is faint, the figure, and as a bar its share of the most; `key` tells it from others. */
+export const row = (name, more, main, share, key) =>
   h(
     'li',
-    {},
+    { 'data-key': key },
     named(name),
     h('span', { class: 'faint' }, more),
     h('strong', {}, main),
@@ -38,9 +38,9 @@ export function bestSellers({ best, bestByTakings, dayId }, format, chosen) {
 export const returnedItems = ({ returned, dayId }, format, chosen) =>
   returned.map(item => itemRow(item, format, false, linkOf(chosen, dayId, item)))
 
-function itemRow({ quantity, revenue }, format, isMoney, link, share) {
+function itemRow({ menuItemId, quantity, revenue }, format, isMoney, link, share) {
   const [figure, money] = [format.whole(quantity), format.money(revenue)]
-  return isMoney ? row(link, `${figure} sold`, money, share) : row(link, money, figure, share)
+  return row(link, ...(isMoney ? [`${figure} sold`, money] : [money, figure]), share, `item ${menuItemId}`)
 }
 
 const compares = {

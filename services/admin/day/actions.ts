@@ -13,5 +13,5 @@ export function settleActions(
   const link = (isThere: boolean, path: string, text: string, query = of) =>
     isThere ? html`<a class="button" href="/live/${path}?${query}">${text}</a>` : ''
   return html`<div class="actions">${link(!isSheet, name, 'End-of-day sheet')}${link(isSheet, isDay ? 'sheet.xlsx' : 'days-sheet.xlsx', 'Sheet (Excel)')}${link(true, `${name}.xlsx`, 'Figures (Excel)')}${link(isDay, 'orders.xlsx', 'Orders (Excel)')}${link(true, `${name}.csv`, 'Figures (CSV)')}${link(isDay, 'orders.csv', 'Orders (CSV)')}${link(isDay && days.length > 1, 'days', 'All days', all)}${isSheet ? html`<button type="button" class="primary" id="print">Print</button>` : ''}
-<p class="faint">The sheet is for people, figures are for calculations.${isDay ? ' Orders: add up takings; cancelled and unpaid orders have 0.' : ''}</p></div>`
+<p class="faint">The sheet is for reading, the figures for calculations.${isDay ? ' To add up orders, use the column takings: cancelled and unpaid ones have 0.' : ''}</p></div>`
 }

@@ -59,8 +59,8 @@ export const orderColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
 ]
 
 /**
- * All orders of a day by time, in the event's time zone. The column `takings` adds up to the day's: it is 0 of an order
- * that is not paid or cancelled.
+ * All orders of a day by time, in the event's time zone. The column `takings` adds up to the day's: it is 0 of unpaid
+ * and cancelled orders.
  */
 export async function* orderRows(
   db: Postgres,

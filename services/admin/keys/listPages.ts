@@ -26,12 +26,12 @@ export function listPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, apiUrl } = deps
   area.get('/keys', async (request, reply) => {
     const { organizationId } = sessionOf(request)
-    const { before, revoked = '' } = parseOr400(asked, request.query)
+    const { before, revoked } = parseOr400(asked, request.query)
     const [usable, ended, events, key] = await Promise.all([
       listActiveKeys(db, organizationId),
       listEndedKeys(db, organizationId, { before, limit: pageSize + 1 }),
       namedEventsOf(db, organizationId, formatOf(request)),
-      findKeyOf(db, organizationId, revoked),
+      revoked === undefined ? undefined : findKeyOf(db, organizationId, revoked),
     ])
     const shown = ended.slice(0, pageSize)
     const older = ended.length > pageSize ? shown.at(-1)?.keyId : undefined

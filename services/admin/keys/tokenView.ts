@@ -17,7 +17,7 @@ ${copied('Token', token)}
 <h2>Try it</h2>
 ${ownWarning(shown.apiUrl)}
 ${snippetsView(shown)}
-${opensDashboard(key) ? html`<p>Or open <a href="${shown.apiUrl}/docs/dashboard/#key=${token}">the dashboard</a> with this key.</p>` : ''}
+${opensDashboard(key) ? html`<p>Or open <a href="${shown.apiUrl}/docs/dashboard/#key=${token}" target="_blank" rel="noopener">the dashboard</a> with this key.</p>` : ''}
 <p><a class="button primary" href="/keys">Done, I have copied it</a></p>
 </section>`
 }

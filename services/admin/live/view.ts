@@ -48,7 +48,7 @@ ${dayId === undefined ? '' : settle(picked, dayId)}
 }
 
 /** Of events that the feed makes up (services/feed/simulate/calendar.ts). */
-const simulated = html`<p class="faint">Its evenings pass in five minutes: their times are not those of your clock.</p>`
+const simulated = html`<p class="faint">Its evenings are simulated: their times are not those of your clock.</p>`
 
 /** What the day is settled by. */
 const settle = ({ event, areaId }: Picked, dayId: number): Html =>

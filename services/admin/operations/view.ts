@@ -136,8 +136,10 @@ function rebuildLine({ rebuild, commands }: Stored): Html {
   if (rebuild === undefined) return html`<p class="faint">No rebuild has run.</p>`
   const { startedAt, finishedAt } = rebuild
   const latest = commands.find(({ action }) => action.startsWith('rebuild-'))
-  if (finishedAt === null && latest?.action === 'rebuild-failed')
-    return html`<p>Started ${moment(startedAt)}, <strong>failed</strong>: the command has said why.</p>`
+  // A later one was refused while this one runs.
+  const isItsOwn = commands.every(({ action, at }) => action !== 'rebuild-begun' || at <= startedAt)
+  if (finishedAt === null && isItsOwn && latest?.action === 'rebuild-failed')
+    return html`<p>Started ${moment(startedAt)}, <strong>failed</strong>: the command has said why, and continues if it was interrupted.</p>`
   return finishedAt === null
     ? html`<p>Started ${moment(startedAt)}, <strong>not finished</strong>: it is running, or was interrupted and continues if you run the same command again.</p>`
     : html`<p>Finished ${moment(finishedAt)}, in ${span(finishedAt - startedAt)}.</p>`

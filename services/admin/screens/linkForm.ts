@@ -1,7 +1,7 @@
 import { name as shape } from '@tally/contract'
 import type { ListedEvent } from '@tally/figures'
 import { type Fields, type Mistakes, textOf } from '../http/forms.ts'
-import { afterDay, inDays, readTyped, type Typed, typedIn } from '../views/fields.ts'
+import { afterDay, dayMs, inDays, readTyped, type Typed, typedIn } from '../views/fields.ts'
 import { showsOf } from './shows.ts'
 import type { NewScreen } from './store.ts'
 
@@ -28,7 +28,7 @@ type Wanted = Pick<NewScreen, 'eventId' | 'name' | 'shows' | 'areaId' | 'endsAt'
 
 export const linkEnds = { ...inDays, ...afterDay }
 /** The longest that a link works (docs/security.md, Sessions): longer than a festival. */
-const longestMs = 30 * 86_400_000
+const longestMs = 30 * dayMs
 
 /** The link that a form asks for, or a message for each invalid field. */
 export function readLink(

@@ -44,8 +44,9 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
   }
 
   area.get('/screens', async (request, reply) => {
-    const { revoked = 0 } = parseOr400(asked, request.query)
-    const name = await nameOfRevoked(db, sessionOf(request).organizationId, revoked)
+    const { revoked } = parseOr400(asked, request.query)
+    const name =
+      revoked === undefined ? undefined : await nameOfRevoked(db, sessionOf(request).organizationId, revoked)
     const notice = name && html`“<bdi>${name}</bdi>” is revoked.`
     const page = await listPage(request, typedBefore(fieldsIn(request)))
     return sendPage(request, reply, csrf => ({ ...page(csrf), notice }))

@@ -268,7 +268,7 @@ test('a form that does not fit is shown again with what is wrong, and makes no l
     [{ shows: 'kitchen' }, 'Choose an area of this event.'],
     [{ shows: 'kitchen', area: `${other.eventId}:1` }, 'Choose an area of this event.'],
     [{ ends: 'year' }, 'Choose when it ends.'],
-    [{ ends: 'date', lastDay: '2099-01-01' }, 'It may end in 30 days at the latest.'],
+    [{ ends: 'date', lastDay: '2099-01-01' }, 'It can end at most 30 days from now.'],
   ] as const) {
     const { statusCode, body } = await post(fields)
     expect([statusCode, body]).toEqual([400, expect.stringContaining(sentence)])

@@ -37,7 +37,7 @@ function table({ screens, events, csrf }: Listed): Html {
 <td data-label="Ends">${moment(endsAt)}</td>
 <td data-label="Last used">${moment(lastSeenAt)}</td>
 <td><details><summary class="button danger" aria-label="Revoke ${name}">Revoke</summary>
-<form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<p>The screen shows no more figures within seconds, and the link cannot be shown again.</p><button class="danger">Yes, revoke</button></form></details></td></tr>`
+<form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<p>The screen stops within 15 seconds, and the link cannot be shown again.</p><button class="danger">Yes, revoke</button></form></details></td></tr>`
   }
   return html`<div class="card table"><table>
 <caption class="hidden">Screen links</caption>

@@ -28,7 +28,7 @@ export const afterDay: Ends = { date: { name: 'After a chosen day', ms: undefine
 /** Checks the name, and when it ends, on the clock of the event; `mistakes` gets a message for each invalid field. */
 export function readTyped(
   typed: Typed,
-  { shape, ends, longestMs = Number.POSITIVE_INFINITY }: { shape: z.ZodType; ends: Ends; longestMs?: number },
+  { shape, ends, longestMs = 3_650 * dayMs }: { shape: z.ZodType; ends: Ends; longestMs?: number },
   { timeZone = 'UTC', nowMs }: { timeZone: string | undefined; nowMs: number },
   mistakes: Mistakes,
 ): { name: string; endsAt: number | null } {
@@ -46,11 +46,11 @@ export function readTyped(
   if (!parsed.success) mistakes.lastDay = 'Enter the last day.'
   else if (endsAt <= nowMs) mistakes.lastDay = 'Enter a day that is not over.'
   else if (endsAt > nowMs + longestMs)
-    mistakes.lastDay = `It may end in ${longestMs / dayMs} days at the latest. Enter an earlier day.`
+    mistakes.lastDay = `It can end at most ${longestMs / dayMs} days from now. Enter an earlier day.`
   return { name, endsAt }
 }
 
-/** The fields for these; `hint` stands under the name, and `all` is the choice of no event, if there is one. */
+/** The fields for these; `hint` stands under a label, and `all` is the choice of no event, if there is one. */
 export function sharedFields(typed: Typed, events: ListedEvent[], ends: Ends, mistakes: Mistakes) {
   const { mistake, describedBy } = fieldMistakes(mistakes)
   return {
@@ -58,8 +58,8 @@ export function sharedFields(typed: Typed, events: ListedEvent[], ends: Ends, mi
 ${hint}
 ${mistake('name')}
 <input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off" dir="auto"${describedBy('name')}>`,
-    event: (before = html``, all = html``): Html => html`<label for="eventId">Event</label>
-${before}
+    event: (hint = html``, all = html``): Html => html`<label for="eventId">Event</label>
+${hint}
 ${mistake('eventId')}
 <select id="eventId" name="eventId"${describedBy('eventId')}>
 ${all}
@@ -71,7 +71,7 @@ ${mistake('ends')}
 ${Object.entries(ends).map(([value, { name }]) => html`<option value="${value}"${attribute('selected', value === typed.ends)}>${name}</option>`)}
 </select>
 <div id="last-day-part"><label for="lastDay">Last day</label>
-<p class="faint">It ends at noon of the next day${latest}.</p>
+<p class="faint">Ends at noon of the next day, on the event's clock${latest}.</p>
 ${mistake('lastDay')}
 <input id="lastDay" name="lastDay" type="date" value="${typed.lastDay}"${describedBy('lastDay')}></div>`,
   }

@@ -28,18 +28,6 @@ test.each(['2026-09-03', '2026-02-30', '', '2026-10-04'])('%s is not a last day'
   expect(endOf('date', lastDay)).toBe('lastDay')
 })
 
-test.each([
-  ['day', 1],
-  ['week', 7],
-  ['month', 30],
-])('%s is %d days from now', (chosen, days) => {
-  expect(endOf(chosen, '')).toBe(now + days * 86_400_000)
-})
-
-test('without an end it works until it is revoked', () => {
-  expect(endOf('never', '2026-09-05')).toBeNull()
-})
-
 test.each(['year', '', 'constructor'])('%s is not offered', chosen => {
   expect(endOf(chosen, '2026-09-05')).toBe('ends')
 })

@@ -33,7 +33,7 @@ function elementOf(tree: Tree): Html | string {
 export const copied = (heading: string, text: string): Html => html`<h2 id="token-label">${heading}</h2>
 <div class="copy"><code id="token" aria-labelledby="token-label">${text}</code><button type="button" data-copy="token">Copy</button></div>`
 
-const ownAddress = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])[:/]/
+const ownAddress = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(?:[:/]|$)/
 
 /** A warning for whoever passes on an address that leads every device to itself. */
 export const ownWarning = (address: string): Html | string =>

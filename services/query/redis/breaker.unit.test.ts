@@ -94,19 +94,13 @@ test('refused writes are reported once, and so is the first accepted one; other 
   expect(writable).toEqual([false, true])
 })
 
-test('30 s after the last refusal it is no longer known whether Redis refuses writes', async () => {
+test('30 s after a refusal it is no longer known whether Redis refuses writes', async () => {
   const { breaker } = open()
-  const refuse = () => breaker.noteWrite(new Error('OOM command not allowed'))
-  refuse()
-  await vi.advanceTimersByTimeAsync(20_000)
-  refuse()
-  await vi.advanceTimersByTimeAsync(20_000)
+  breaker.noteWrite(new Error('OOM command not allowed'))
+  await vi.advanceTimersByTimeAsync(29_000)
   expect(breaker.refusedLately()).toBe(true)
-  await vi.advanceTimersByTimeAsync(10_000)
+  await vi.advanceTimersByTimeAsync(1_000)
   expect([breaker.refusedLately(), breaker.refusesWrites()]).toEqual([false, true])
-  refuse()
-  breaker.noteWrite()
-  expect(breaker.refusedLately()).toBe(false)
 })
 
 test('while Postgres cannot answer, an open breaker is closed and Redis has 1.5 s', async () => {
