@@ -179,24 +179,21 @@ test('the page shows a stalled partition with the command to run, and past comma
 
 test('the last rebuild and the versions are shown', async () => {
   expect(await page()).toContain('No rebuild has run.')
-  const rebuild = { started_at: '2026-09-04T10:00:00Z' }
-  await fixture.db
-    .insertInto('rebuilds')
-    .values({ ...rebuild, finished_at: '2026-09-04T10:00:42Z' })
-    .execute()
+  const ended = { started_at: '2026-09-04T10:00:00Z', finished_at: '2026-09-04T10:00:42Z' }
+  await fixture.db.insertInto('rebuilds').values(ended).execute()
   expect(await page()).toContain('in 42 s.')
-  await fixture.db
-    .insertInto('rebuilds')
-    .values({ ...rebuild, finished_at: null })
-    .execute()
+  const running = { ...ended, finished_at: null }
+  await fixture.db.insertInto('rebuilds').values(running).execute()
   const shown = await page()
   expect(shown).toContain('not finished')
-  const entry = { email: 'root', address: 'host', action: 'rebuild-failed', detail: 'from Kafka' }
-  await fixture.db
-    .insertInto('audit_entries')
-    .values({ organization_id: null, ...entry })
-    .execute()
+  const entry = { organization_id: null, email: 'root', address: 'host', detail: 'from Kafka' }
+  const note = (action: string) => ({ ...entry, action: `rebuild-${action}` })
+  await fixture.db.insertInto('audit_entries').values(note('failed')).execute()
   expect(await page()).toContain('<strong>failed</strong>: the command has said why.')
+  // Another one is refused while this one runs.
+  for (const action of ['begun', 'failed'])
+    await fixture.db.insertInto('audit_entries').values(note(action)).execute()
+  expect(await page()).toContain('not finished')
   expect(shown).toMatch(/badge good">● Kafka 1 broker<.*● Postgres \d+.*● Redis \d+\./)
   expect(shown).toMatch(/Schema<\/dt><dd><code>\d{4}-/)
 })

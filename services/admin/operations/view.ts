@@ -139,7 +139,7 @@ function rebuildLine({ rebuild, commands }: Stored): Html {
   // A later one was refused while this one runs.
   const isItsOwn = commands.every(({ action, at }) => action !== 'rebuild-begun' || at <= startedAt)
   if (finishedAt === null && isItsOwn && latest?.action === 'rebuild-failed')
-    return html`<p>Started ${moment(startedAt)}, <strong>failed</strong>: the command has said why, and continues if it was interrupted.</p>`
+    return html`<p>Started ${moment(startedAt)}, <strong>failed</strong>: the command has said why.</p>`
   return finishedAt === null
     ? html`<p>Started ${moment(startedAt)}, <strong>not finished</strong>: it is running, or was interrupted and continues if you run the same command again.</p>`
     : html`<p>Finished ${moment(finishedAt)}, in ${span(finishedAt - startedAt)}.</p>`
