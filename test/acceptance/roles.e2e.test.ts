@@ -42,7 +42,7 @@ test('the role of the administration area is enough for keys, administrators, de
   }
 })
 
-test.each([
+test.concurrent.each([
   ['query', 'projector', 'api_key_deletions, api_keys'],
   ['projector', 'query', 'counters'],
   ['admin', 'query', 'admin_sessions'],
