@@ -114,6 +114,7 @@ test.for([
   { why: 'a bidirectional mark in its name', over: { name: 'a\u202eb' }, says: 'without control characters' },
   { why: 'no scope', over: { scope: [] }, says: 'Select at least one scope' },
   { why: 'an unknown scope', over: { scope: 'orders:write' }, says: 'Select at least one scope' },
+  { why: 'also a scope that is unknown', over: { scope: ['orders:read', 'x'] }, says: 'at least one scope' },
   { why: 'no such event', over: { eventId: 'x' }, says: 'Choose one of your events' },
   { why: 'no such time', over: { ends: 'toString' }, says: 'Choose when it ends' },
 ])('a form with $why says so, keeps what was typed, and makes no key', async ({ over, says }) => {

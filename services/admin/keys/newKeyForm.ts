@@ -32,7 +32,7 @@ export function readNewKey(
 ): { wanted: NewKey } | { mistakes: Mistakes } {
   const mistakes: Mistakes = {}
   const scopes = scope.options.filter(one => typed.scopes.includes(one))
-  if (scopes.length === 0) mistakes.scope = 'Select at least one scope.'
+  if (!scope.array().min(1).safeParse(typed.scopes).success) mistakes.scope = 'Select at least one scope.'
   const event = events.find(({ eventId }) => eventId === typed.eventId)
   if (event === undefined && typed.eventId !== '')
     mistakes.eventId = 'Choose one of your events, or all events.'
