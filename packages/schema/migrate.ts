@@ -112,8 +112,8 @@ export class SchemaError extends FatalError {
 }
 
 /**
- * Throws a SchemaError if the schema is missing or too old, or if a newer program has removed what this one uses. A
- * service also needs its rights.
+ * Throws a SchemaError if the schema is missing or too old, or if a newer program has removed what this one uses; for a
+ * service also a FatalError if this role lacks its rights.
  */
 export async function checkSchema(db: Postgres, service?: ProcessName): Promise<void> {
   if (service !== undefined) await checkRights(db, service)

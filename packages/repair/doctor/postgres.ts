@@ -51,7 +51,7 @@ async function checkSchemaVersion({ db }: PostgresDeps): Promise<DoctorFinding> 
   const forbidden = await Promise.all(serviceNames.map(service => forbiddenTables(db, service)))
   const served = serviceNames.filter((_, index) => forbidden[index]?.length === 0)
   if (served.length === 0) {
-    const [fewest = []] = forbidden.sort((one, other) => one.length - other.length)
+    const [fewest = []] = forbidden.toSorted((one, other) => one.length - other.length)
     return fail(
       `no right to use ${fewest.join(', ')}`,
       'run `tally migrate` as the owner of the schema, which grants the roles of the services their rights (docs/install.md, Database roles)',

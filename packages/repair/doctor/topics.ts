@@ -76,14 +76,14 @@ async function checkDeadLetterRetention(deps: KafkaDeps): Promise<DoctorFinding>
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
   if (!isThere(deps, names.deadLetters)) return skip('not checked: see topics')
   const bounds = (await readRetention(kafka, [names.deadLetters])).get(names.deadLetters) ?? []
+  if (bounds.length === 0)
+    return warn(
+      `${names.deadLetters} keeps dead letters for ever: bad records may fill Kafka's disk`,
+      `run ${alter(brokers, names.deadLetters, `retention.bytes=${deadLetterRetentionBytes}`)}`,
+    )
   const logs = (await endOffsets(kafka, [names.deadLetters])).get(names.deadLetters)?.values() ?? []
   const count = [...logs].reduce((sum, { start, end }) => sum + end - start, 0)
-  if (bounds.length > 0)
-    return ok(`${bounds.join(', ')}; ${count} kept, replayed ones too (tally dead-letters list)`)
-  return warn(
-    `${names.deadLetters} keeps dead letters for ever: bad records may fill Kafka's disk`,
-    `run ${alter(brokers, names.deadLetters, `retention.bytes=${deadLetterRetentionBytes}`)}`,
-  )
+  return ok(`${bounds.join(', ')}; ${count} kept, replayed ones too (tally dead-letters list)`)
 }
 
 /**

@@ -58,10 +58,11 @@ function comparison(day, beat, format) {
   if (compared === undefined) return []
   const { cents, isAtThisTime, until, percent, sign } = compared
   const isWhole = until === undefined && !isAtThisTime
-  const part = isAtThisTime ? ' at this time' : isWhole ? '' : `, both until ${hourName(until)}`
+  const both = percent === undefined ? '' : 'both '
+  const part = isAtThisTime ? ' at this time' : isWhole ? '' : `, ${both}until ${hourName(until)}`
   const then = shortName(day.before, format) + part
   const sum = format.wholeMoney(cents / 100)
-  if (percent === undefined) return [`${then.replace('both ', '')}${isWhole ? ', whole day' : ''}: ${sum}`]
+  if (percent === undefined) return [`${then}${isWhole ? ', whole day' : ''}: ${sum}`]
   if (percent === 0) return [`As much as on ${then} (${sum})`]
   const [arrow, word] = sign > 0 ? ['▲', 'up '] : ['▼', 'down ']
   return [

@@ -62,7 +62,7 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
   files('orders', 'orders', false, ({ settled, ref }) => [orderColumns(settled), orderRows(db, settled, ref)])
 
   /** The same rows as CSV and for Excel. */
-  function files(name: string, sheet: string, isWhole: boolean, rowsOf: (of: Requested) => Rows) {
+  function files(name: string, sheet: string, isWhole: boolean, rowsOf: (of: Requested) => Content) {
     area.get(`/live/${name}.csv`, async (request, reply) => {
       const found = await settledOf(request, isWhole)
       return sendCsv(reply, `${found.file}-${sheet}`, csvLines(...rowsOf(found)))
@@ -75,7 +75,7 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
 }
 
 type Requested = { settled: Settled; ref: DayRef }
-type Rows = [Column[], AsyncIterable<Cell[]>]
+type Content = [Column[], AsyncIterable<Cell[]>]
 type Around = { organizationName: string; format: Format; nowMs: number }
 
 /** The end-of-day sheet: what a day or all days took, by hour or day, payment method and item, to be printed. */

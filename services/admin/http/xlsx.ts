@@ -21,7 +21,7 @@ const notInXml = /(?![\t\n\r])\p{Cc}|\p{Cs}|\p{NChar}/gu
 const escapeLike = /_(?=x[\da-f]{4}_)/gi
 
 /**
- * The bytes of a workbook with one sheet, as its rows come. A text is a text, whatever it begins with: ids keep their
+ * The bytes of a workbook with one sheet, as its rows come. Text stays text, whatever it begins with: ids keep their
  * zeros, and nothing is a formula (docs/decisions/0023-xlsx-by-hucre.md).
  */
 export async function xlsxOf(name: string, columns: Column[], rows: Rows): Promise<Readable> {

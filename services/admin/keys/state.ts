@@ -1,13 +1,14 @@
 import type { ApiKey } from '@tally/access'
 import type { Scope } from '@tally/contract'
 import type { ListedEvent } from '@tally/figures'
+import { dayMs } from '../views/fields.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { eventName } from './events.ts'
 
 type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
 
-const soonMs = 7 * 24 * 3_600_000
+const soonMs = 7 * dayMs
 
 /** A key's state at a time; `ending` still works, but expires within a week and within half of its life. */
 function stateOf({ revokedAt, createdAt, expiresAt }: ApiKey, nowMs: number): KeyState {

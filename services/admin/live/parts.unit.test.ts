@@ -68,7 +68,7 @@ test('of two days of one date, the one that a day stands against is named with i
   expect(textOf(parts['hours-table'])).toContain('|Orders, Fri 4 Sept 18:00|')
 })
 
-test('without takings of the day before there is no percentage, and without it no comparison', () => {
+test('no percentage if the day before took nothing, and no comparison without such a day', () => {
   expect(partsWith({ 'kpis:42:0': kpis(168) }).comparison).toBe('Fri 4 Sept at this time: €0')
   const days = [{ dayId: 42, date: '2026-09-05', openedAt: '2026-09-05T16:00:00Z', closedAt: null }]
   expect(partsWith({}, { days }).comparison).toBe('No earlier day to compare with')

@@ -69,12 +69,12 @@ where screen_id = ${found.screenId} and (last_seen_at is null or last_seen_at < 
 }
 
 /** The name of a revoked link of an organization. */
-export const nameOfRevoked = async (db: Postgres, organizationId: OrganizationId, screenId: number) =>
-  (
-    await sql<{ name: string }>`
+export async function nameOfRevoked(db: Postgres, organizationId: OrganizationId, screenId: number) {
+  const { rows } = await sql<{ name: string }>`
 select name from screen_links
 where screen_id = ${screenId} and organization_id = ${organizationId} and revoked_at is not null`.execute(db)
-  ).rows[0]?.name
+  return rows[0]?.name
+}
 
 /** Revokes a link of an organization; returns its name, or undefined if there is none that works. */
 export async function revokeScreen(
