@@ -45,7 +45,7 @@ type Case = {
 }
 const ahead = 9_000_000_000_000_000
 const postgres = (statement: string) => damage(tally, statement)
-const slotAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
+const bucketAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
 
 const damagedCounters = Object.values<Counter>(counters).map(({ table, amounts, blocks }) => ({
   table,
@@ -54,7 +54,7 @@ const damagedCounters = Object.values<Counter>(counters).map(({ table, amounts, 
 }))
 const damageOf = (table: string, column: string) =>
   new RegExp(
-    `^${table} (slot \\d+ )?day 41 area 1( bucket 2026-09-04T[\\d:]+Z| item \\d+| payment_method ".*")? ${column}$`,
+    `^${table} (order_bucket \\d+ )?day 41 area 1( bucket .*Z| item \\d+| payment_method ".*")? ${column}$`,
   )
 
 const cases: Case[] = [
@@ -91,12 +91,12 @@ const cases: Case[] = [
   {
     rule: 'time buckets of the list of orders that were lost and invented',
     harm: async () => {
-      await postgres(`delete from order_slots where ${where} and slot = ${slotAt('16:00')}`)
-      await postgres(`insert into order_slots values ('${eventId}', 7, 77, 3, 0, 0, 0, 0, 0, 2, 0)`)
+      await postgres(`delete from order_buckets where ${where} and order_bucket = ${bucketAt('16:00')}`)
+      await postgres(`insert into order_buckets values ('${eventId}', 7, 77, 3, 0, 0, 0, 0, 0, 2, 0)`)
     },
     finds: [
-      { what: `order_slots slot ${slotAt('16:00')} day 41 area 1 pending`, found: 0, counted: 1 },
-      { what: 'order_slots slot 7 day 77 area 3 completed', found: 2, counted: 0 },
+      { what: `order_buckets order_bucket ${bucketAt('16:00')} day 41 area 1 pending`, found: 0, counted: 1 },
+      { what: 'order_buckets order_bucket 7 day 77 area 3 completed', found: 2, counted: 0 },
     ],
   },
   {

@@ -42,8 +42,8 @@ test('a rebuild from the topics restores changed or lost orders, refunds, events
     `update orders set total_cents = 1, status = 'Cancelled' where event_id = '${id}' and order_id > 'A-00250'`,
   )
   await damage(tally, `delete from refunds where event_id = '${id}'`)
-  await damage(tally, `update order_slots set paid = paid + 1 where event_id = '${id}' and area_id = 1`)
-  await damage(tally, `delete from order_slots where event_id = '${id}' and area_id = 2`)
+  await damage(tally, `update order_buckets set paid = paid + 1 where event_id = '${id}' and area_id = 1`)
+  await damage(tally, `delete from order_buckets where event_id = '${id}' and area_id = 2`)
   await damage(tally, `insert into orders (event_id, order_id, version) values ('${id}', 'invented', 0)`)
   await damage(tally, `delete from events where event_id = '${gone?.eventId}'`)
   await damage(tally, `delete from event_heads where event_id = '${gone?.eventId}'`)

@@ -10,7 +10,7 @@ const item = (quantity: number) => ({
   refundedCents: 0,
 })
 
-/** Day 41, all areas: some paid orders and some of item 7; in slot 500 some that are ready. */
+/** Day 41, all areas: some paid orders and some of item 7; in order bucket 500 some that are ready. */
 function counters({
   paid = 0,
   sales = 0,
@@ -65,7 +65,12 @@ test('the correction turns the stored counters into the counted ones, and surplu
 
 test('a time bucket that differs is named and corrected, and so is a surplus one', () => {
   expect(counterFindings(counters({ ready: 2 }), counters({}))).toEqual([
-    { where: 'postgres', what: 'order_slots slot 500 day 41 area 0 ready_for_pickup', found: 0, counted: 2 },
+    {
+      where: 'postgres',
+      what: 'order_buckets order_bucket 500 day 41 area 0 ready_for_pickup',
+      found: 0,
+      counted: 2,
+    },
   ])
   for (const [counted, stored, by] of [
     [counters({ ready: 2 }), counters({ ready: 5 }), -3],

@@ -9,7 +9,9 @@ import * as screenViews from './migrations/0021-screen-views.ts'
 import * as passkeys from './migrations/0022-passkeys.ts'
 import * as paymentCounters from './migrations/0023-payment-counters.ts'
 import * as paymentsOfStoredOrders from './migrations/0024-payments-of-stored-orders.ts'
-import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts'
+import * as orderBuckets from './migrations/0025-order-buckets.ts'
+import * as paymentTriggers from './migrations/0026-contract-payment-triggers.ts'
+import * as orderSlots from './migrations/0027-contract-order-slots.ts'
 import { checkRights, grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
@@ -29,7 +31,9 @@ export const migrations: Record<string, Migration> = {
   '0022-passkeys': passkeys,
   '0023-payment-counters': paymentCounters,
   '0024-payments-of-stored-orders': paymentsOfStoredOrders,
-  '0025-contract-payment-triggers': paymentTriggers,
+  '0025-order-buckets': orderBuckets,
+  '0026-contract-payment-triggers': paymentTriggers,
+  '0027-contract-order-slots': orderSlots,
 }
 const names = Object.keys(migrations)
 

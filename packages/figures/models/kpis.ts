@@ -20,8 +20,8 @@ export const daily = counter({
  * without reading those before.
  */
 export const orderBuckets = counter({
-  table: 'order_slots',
-  key: { slot: 'int', day_id: 'int', area_id: 'int' },
+  table: 'order_buckets',
+  key: { order_bucket: 'int', day_id: 'int', area_id: 'int' },
   amounts: byStatus('int'),
   count(rows, facts, sign) {
     rows.at(facts.orderBucket)[facts.status] += sign

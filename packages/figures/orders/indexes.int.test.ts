@@ -72,7 +72,7 @@ const pages: { page: string; filter: OrderFilter; at: { offset: number; deep?: n
 
 test.for(pages)('$page is read through the index of the list', async ({ filter, at }) => {
   for (const analyze of [false, true]) {
-    if (analyze) await sql`analyze orders, order_slots`.execute(db)
+    if (analyze) await sql`analyze orders, order_buckets`.execute(db)
     const before = await reads()
     const { orders } = await readOrderPage(db, filter, { limit: 20, mostBytes: 1_000_000, ...at })
     expect(orders).toHaveLength(20)

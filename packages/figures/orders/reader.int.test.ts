@@ -127,7 +127,7 @@ test('buckets without matching orders are not read, not even by the last page', 
 test('a page is found even if no bucket is counted', async () => {
   const eventId = newEventId()
   await countNewOrders(database.db, [anOrder({ eventId })])
-  await sql`delete from order_slots where event_id = ${eventId}`.execute(database.db)
+  await sql`delete from order_buckets where event_id = ${eventId}`.execute(database.db)
   const page = await readOrders({ ...everything, eventId }, { offset: 0, limit: 9, deep: 0 })
   expect(idsOf(page)).toEqual(['A-1'])
 })

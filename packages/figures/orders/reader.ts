@@ -123,14 +123,14 @@ export async function findPageBuckets(
   { offset, limit }: { offset: number; limit: number },
 ): Promise<PageBuckets | undefined> {
   const { rows } = await sql<{ newest: number | null; oldest: number; newer: number }>`
-select max(slot) as newest, min(slot) as oldest, min(up_to - orders)::bigint as newer
+select max(order_bucket) as newest, min(order_bucket) as oldest, min(up_to - orders)::bigint as newer
 from (
-  select slot, sum(${keptOrders(status)}) as orders, sum(sum(${keptOrders(status)})) over (order by slot desc) as up_to
-  from order_slots
+  select order_bucket, sum(${keptOrders(status)}) as orders, sum(sum(${keptOrders(status)})) over (order by order_bucket desc) as up_to
+  from order_buckets
   where event_id = ${eventId}
   ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}
   ${areaId === undefined ? sql`` : sql`and area_id = ${areaId}`}
-  group by slot
+  group by order_bucket
 ) as walked
 where orders > 0 and up_to > ${offset} and up_to - orders < ${offset + limit}`.execute(db)
   const [found] = rows

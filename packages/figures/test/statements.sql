@@ -81,9 +81,9 @@ where event_id = $;
 
 delete from payment_counters where event_id = $ and orders = 0 and refunded_orders = 0 and total_cents = 0 and sales_cents = 0;
 
-insert into order_slots as stored (event_id, slot, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled)
+insert into order_buckets as stored (event_id, order_bucket, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled)
 select * from unnest($::uuid[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[])
-on conflict (event_id, slot, day_id, area_id) do update set
+on conflict (event_id, order_bucket, day_id, area_id) do update set
   pre_order = stored.pre_order + excluded.pre_order,
   pending = stored.pending + excluded.pending,
   paid = stored.paid + excluded.paid,
@@ -92,11 +92,11 @@ on conflict (event_id, slot, day_id, area_id) do update set
   completed = stored.completed + excluded.completed,
   cancelled = stored.cancelled + excluded.cancelled;
 
-select day_id as "dayId", area_id as "areaId", json_build_array(slot, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled) as json
-from order_slots
+select day_id as "dayId", area_id as "areaId", json_build_array(order_bucket, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled) as json
+from order_buckets
 where event_id = $;
 
-delete from order_slots where event_id = $ and pre_order = 0 and pending = 0 and paid = 0 and preparing = 0 and ready_for_pickup = 0 and completed = 0 and cancelled = 0;
+delete from order_buckets where event_id = $ and pre_order = 0 and pending = 0 and paid = 0 and preparing = 0 and ready_for_pickup = 0 and completed = 0 and cancelled = 0;
 
 (
   select json_agg(json_build_array(0, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled, sales_cents, items_sold)) from daily_counters

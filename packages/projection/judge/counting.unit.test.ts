@@ -58,12 +58,14 @@ test('hours, payment methods and order buckets add up to the day, areas to all a
             totals[`${at}itemsSold`] ?? 0,
           )
           for (const status of area === 0 ? [] : orderStatuses)
-            expect(sumOf(totals, at, new RegExp(`/slot\\d+/${status}$`))).toBe(totals[`${at}${status}`] ?? 0)
+            expect(sumOf(totals, at, new RegExp(`/order_bucket\\d+/${status}$`))).toBe(
+              totals[`${at}${status}`] ?? 0,
+            )
         }
         const of = (area: number, what: string) => totals[`${day}/${area}/${what}`] ?? 0
         for (const name of Object.keys(totals)) {
           const [, , ...what] = name.split('/')
-          if (what[0]?.startsWith('slot')) continue
+          if (what[0]?.startsWith('order_bucket')) continue
           const amount = what.join('/')
           expect(of(1, amount) + of(2, amount), amount).toBe(of(0, amount))
         }

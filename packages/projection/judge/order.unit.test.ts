@@ -31,7 +31,7 @@ test.each(['Paid', 'Preparing', 'ReadyForPickup', 'Completed'] as const)('%s is 
 })
 
 /** The order bucket of the usual order, 2026-09-04 from 19:30 to 19:35 in UTC. */
-const itsBucket = `slot${Date.parse('2026-09-04T19:30:00Z') / 300_000}`
+const itsBucket = `order_bucket${Date.parse('2026-09-04T19:30:00Z') / 300_000}`
 
 test.each(['PreOrder', 'Pending', 'Cancelled'] as const)('%s counts for the list of orders alone', status => {
   expect(counted([[{ order: anOrder({ status }) }]], inRome)).toEqual({
@@ -62,7 +62,9 @@ test.each([
 
 test('an order counts in the five minutes of its instant, whatever the zone, the last millisecond included', () => {
   const bucketsOf = (orderDateTime: string) =>
-    Object.keys(counted([[{ order: anOrder({ orderDateTime }) }]], inRome)).filter(name => /slot/.test(name))
+    Object.keys(counted([[{ order: anOrder({ orderDateTime }) }]], inRome)).filter(name =>
+      /bucket/.test(name),
+    )
   for (const time of ['2026-09-04T19:30:00Z', '2026-09-04T19:34:59.999Z', '2026-09-05T01:16:00+05:45'])
     expect(bucketsOf(time)).toEqual([`41/1/${itsBucket}/Paid`])
   expect(bucketsOf('2026-09-04T19:35:00Z')).not.toEqual([`41/1/${itsBucket}/Paid`])

@@ -30,7 +30,7 @@ export function bruteForce(
         totals[name] = (totals[name] ?? 0) + amount
       }
       add(order.status, 1)
-      if (area !== 0) add(`slot${Math.trunc(order.orderDateTime / 1000 / 60 / 5)}/${order.status}`, 1)
+      if (area !== 0) add(`order_bucket${Math.trunc(order.orderDateTime / 1000 / 60 / 5)}/${order.status}`, 1)
       if (!confirmed.includes(order.status)) continue
       const charged = Math.max(0, order.totalAmount)
       const effective = order.totalAmount - Math.min(charged, sum(back.map(({ amount }) => amount)))

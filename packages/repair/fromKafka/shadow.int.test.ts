@@ -15,7 +15,7 @@ test('an interrupted run is continued, unless a log is another one or an older v
   expect(other.continued).toBe(false)
   expect(other.id).not.toBe(first.id)
 
-  await sql`drop table ${sql.id(shadowSchema, 'order_slots')}`.execute(db)
+  await sql`drop table ${sql.id(shadowSchema, 'order_buckets')}`.execute(db)
   const replaced = await openShadow(db, 'tally', async () => true)
   expect(replaced.continued).toBe(false)
   expect(await openShadow(db, 'tally', async () => true)).toEqual({ ...replaced, continued: true })

@@ -8,7 +8,7 @@ type Entry = {
   relation: string | null
   /** What must stay as it is. */
   shape: string
-  /** Of a column: whether a writer may leave it out; of an index: whether it is unique. */
+  /** Of a view: whether it is written like a table; of a column: whether a writer may leave it out; of an index: unique. */
   flag: boolean | null
   /** Of a constraint: its columns. */
   columns: string[] | null
@@ -21,11 +21,12 @@ export async function readCatalog(db: Transaction<never>): Promise<Catalog> {
 with relations as (
   select oid, relname, relkind from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'm', 'S')
 )
-select 'relation' as kind, relname::text as name, null as relation, relkind::text as shape, null::boolean as flag,
-  null::text[] as columns
+select 'relation' as kind, relname::text as name, null as relation, relkind::text as shape,
+  relkind = 'v' and pg_relation_is_updatable(oid, false) = 28 as flag, null::text[] as columns
 from relations
 union all
-select 'column', attname, relname, format_type(atttypid, atttypmod) || case when attnotnull then '' else ' null' end,
+select 'column', attname, relname,
+  format_type(atttypid, atttypmod) || case when attnotnull or relkind = 'v' then '' else ' null' end,
   not attnotnull or atthasdef or attidentity <> '', null
 from pg_attribute join relations on attrelid = relations.oid and relkind in ('r', 'v', 'm')
 where attnum > 0 and not attisdropped
@@ -56,10 +57,13 @@ from pg_type where typnamespace = 'public'::regnamespace and typtype in ('d', 'e
  * shape, or what they write may be refused.
  */
 export function noticed(before: Catalog, after: Catalog): string[] {
-  const changed = [...before].flatMap(([name, { shape }]) => {
+  // What a table keeps that is renamed, and written through a view of the former name.
+  const isBehindView = ({ kind, name, relation }: Entry): boolean =>
+    kind !== 'column' && after.get(`relation ${relation ?? name}`)?.flag === true
+  const changed = [...before].flatMap(([name, entry]) => {
     const now = after.get(name)
-    if (now === undefined) return [`${name} is gone`]
-    return now.shape === shape ? [] : [`${name} was ${shape} and is ${now.shape}`]
+    if (isBehindView(entry) || now?.shape === entry.shape) return []
+    return [now === undefined ? `${name} is gone` : `${name} was ${entry.shape} and is ${now.shape}`]
   })
   const added = [...after].filter(([name]) => !before.has(name))
   const isOld = ({ relation }: Entry): boolean => before.has(`relation ${relation}`)
