@@ -4,7 +4,7 @@ import { evenShape } from '../data/shape.ts'
 import { type Line, type Row, valueAtMost } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
 import { memoryOf } from '../tally/memoryOf.ts'
-import { startTally } from '../tally/tally.ts'
+import { withTally } from '../tally/tally.ts'
 
 const events = 500
 /** Long enough for the collector to have given back what it will. */
@@ -22,8 +22,7 @@ export const memory: Row = {
     const { orders, seed, large } = bench.options
     const size = large ? orders * 10 : orders * 2
     const data = await bench.data('many', () => evenShape(seed + 3, size, events))
-    const tally = await startTally(bench, data)
-    try {
+    return withTally(bench, data, async tally => {
       await tally.untilAnswered()
       await tally.check()
       const [eventId = ''] = data.count.eventIds()
@@ -51,9 +50,6 @@ export const memory: Row = {
             : [`memory: the goal is for 2,000,000 orders (--large), this was ${size.toLocaleString('en')}`]),
         ],
       }
-    } finally {
-      bench.forget('many')
-      await tally.stop()
-    }
+    }).finally(() => bench.forget('many'))
   },
 }

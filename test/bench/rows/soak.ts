@@ -11,7 +11,7 @@ import { startFlow } from '../run/flow.ts'
 import { atPace } from '../run/pace.ts'
 import { type Row, valueAtMost } from '../run/row.ts'
 import { memoryOf } from '../tally/memoryOf.ts'
-import { type RunningTally, startTally } from '../tally/tally.ts'
+import { type RunningTally, withTally } from '../tally/tally.ts'
 
 /** With the usual --seconds of 5, an hour. */
 const loads = 720
@@ -35,8 +35,7 @@ export const soak: Row = {
     // One organization, whose key asks about the events that come as well.
     const shape = { ...even, days: 1, eventsOfAnOrganization: sellingEvents + changes }
     const data = await bench.data('soak', () => shape)
-    const tally = await startTally(bench, data)
-    try {
+    return withTally(bench, data, async tally => {
       await tally.untilAnswered()
       await tally.check()
       const { projector, query } = await work(bench, tally, data)
@@ -46,15 +45,12 @@ export const soak: Row = {
           { name: 'query', rss: query },
         ].map(({ name, rss }) => ({
           row: 'soak',
-          ours: { what: `${name}, last quarter less second`, unit: 'MiB', rounds: [growthOf(rss)] },
+          ours: { what: `${name}, last quarter less second`, unit: 'MiB' as const, rounds: [growthOf(rss)] },
           goal: valueAtMost(mostGrowthMib),
         })),
         notes: [`soak: ${bench.options.seconds * loads} s, once`],
       }
-    } finally {
-      bench.forget('soak')
-      await tally.stop()
-    }
+    }).finally(() => bench.forget('soak'))
   },
 }
 

@@ -8,7 +8,7 @@ import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
 import { type Row, valueAtMost } from '../run/row.ts'
-import { startTally } from '../tally/tally.ts'
+import { withTally } from '../tally/tally.ts'
 
 const timeoutMs = 60_000
 const goalMs = 600
@@ -20,8 +20,7 @@ export const start: Row = {
   async run(bench) {
     const { orders, seed } = bench.options
     const data = await bench.data('start', () => evenShape(seed + 6, Math.ceil(orders / 100)))
-    const tally = await startTally(bench, data)
-    try {
+    return withTally(bench, data, async tally => {
       await tally.untilAnswered()
       await tally.check()
       for (const service of [tally.projector, tally.query]) await service.end('SIGTERM')
@@ -36,10 +35,7 @@ export const start: Row = {
           goal: valueAtMost(goalMs),
         })),
       }
-    } finally {
-      bench.forget('start')
-      await tally.stop()
-    }
+    }).finally(() => bench.forget('start'))
   },
 }
 
