@@ -17,8 +17,8 @@ const edges: unknown[] = [
   ...['7C1E0000-0000-4000-8000-0000000000FF', '7c1e0000-0000-4000-8000-00000000000g'],
   ...['2026-09-04T19:31:07+02:00', '2026-02-30T00:00:00Z', '1969-12-31T23:59:59Z', '2026-09-04t19:31:07Z'],
   ...['Paid', 'paid', 'Cancelled'],
-  ...[[line], Array(500).fill(line), Array(501).fill(line), [[line]], [null]],
-  Array(2).fill({ ...line, quantity: 1, unitPrice: 99_999_999.99 }),
+  ...[[line], Array(500).fill(line), Array(501).fill(line), [[line]], [null], [good.eventId]],
+  ...[1, 2].map(lines => Array(lines).fill({ ...line, quantity: 1, unitPrice: 99_999_999.99 })),
   [1, -1].map(quantity => ({ ...line, quantity, unitPrice: 99_999_999.99 })),
   [1, -1].map(quantity => ({ ...line, quantity, unitPrice: -0.5 })),
 ]
