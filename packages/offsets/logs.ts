@@ -51,20 +51,18 @@ export async function readLogs(db: Kysely<Database>, topics: string[]): Promise<
 
 type Partition = { topic: string; partition: number }
 
-/** Moves partitions that have never applied a record to the start of their logs. Returns those that begin above 0. */
+/** Moves partitions that have never applied a record to the start of their logs. Returns those that were moved. */
 export async function beginAtLogStart(
   db: Postgres,
   partitions: (Partition & { start: number })[],
 ): Promise<(Partition & { start: number })[]> {
-  const above = partitions.filter(({ start }) => start > 0)
-  if (above.length === 0) return []
   const { rows } = await sql<Partition & { start: number }>`
 update shard_offsets as stored
 set next_offset = log.start
 from unnest(
-  ${above.map(({ topic }) => topic)}::text[],
-  ${above.map(({ partition }) => partition)}::int[],
-  ${above.map(({ start }) => start)}::bigint[]
+  ${partitions.map(({ topic }) => topic)}::text[],
+  ${partitions.map(({ partition }) => partition)}::int[],
+  ${partitions.map(({ start }) => start)}::bigint[]
 ) as log (topic, partition, start)
 where stored.topic = log.topic and stored.partition = log.partition and stored.next_offset = 0
   and not exists (
@@ -80,7 +78,6 @@ export async function noteTopicIds(
   db: Postgres,
   partitions: (Partition & { topicId: string })[],
 ): Promise<void> {
-  if (partitions.length === 0) return
   await sql`
 insert into partition_logs (topic, partition, topic_id)
 select * from unnest(
@@ -113,7 +110,7 @@ set state = excluded.state, message = excluded.message,
 export async function clearStall(db: Postgres | Tx, { topic, partition }: Partition): Promise<void> {
   await sql`
 update partition_logs set state = null, since = null, message = null
-where topic = ${topic} and partition = ${partition} and state is not null`.execute(db)
+where topic = ${topic} and partition = ${partition}`.execute(db)
 }
 
 /** Moves a partition to the offset that an operator chose; `topicId` is the log that the offset belongs to. */

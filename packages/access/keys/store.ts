@@ -120,7 +120,6 @@ const minuteMs = 60_000
  * changes nothing. Rows are locked in the order of their ids, so that two processes cannot deadlock.
  */
 export async function touchKeys(db: Postgres, lastUsed: ReadonlyMap<string, number>): Promise<void> {
-  if (lastUsed.size === 0) return
   const minutes = [...lastUsed.values()].map(ms => new Date(ms - (ms % minuteMs)).toISOString())
   await sql`
 update api_keys set last_used_at = due.minute

@@ -64,7 +64,7 @@ export class EventRoom {
       this.counts = 0
     }
     for (const eventId of changes.keys()) this.keep(eventId, locked.get(eventId)?.revision ?? 0)
-    const isNear = (eventId: EventId) => this.events.get(eventId)?.isNear ?? true
+    const isNear = (eventId: EventId) => this.events.get(eventId)?.isNear
     const far = [...changes].filter(([eventId]) => !isNear(eventId))
     const needs = far.flatMap(([eventId, days]) => needsOf(eventId, days))
     const lacking = () =>
