@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
 import { continues, createKeyCache, type Position } from './keyCache.ts'
-import type { Found, KeySource } from './keySource.ts'
+import { createLookUps, type Found, type KeySource } from './keySource.ts'
 
 const good: StoredKey = { key: { keyId: 'k', revokedAt: null } as ApiKey, secretSha256: Buffer.alloc(32) }
 const revoked: StoredKey = { ...good, key: { ...good.key, revokedAt: 1 } }
@@ -71,6 +71,18 @@ test('a poll that does not continue the one before empties the cache', async () 
   expect(cache.get('k')).toBe(good)
   cache.follow({ beganMs: performance.now(), isContinued: false, changed: [] })
   expect(cache.get('k')).toBeInstanceOf(Promise)
+})
+
+test('a key in use is looked up before a flood of unknown ids; two batches at most are asked at once', async () => {
+  const read = vi.fn((_: string[]) => new Promise<Found>(() => {}))
+  const lookUps = createLookUps({ read }, () => undefined)
+  for (let id = 0; id < 2_500; id++) void lookUps.request(`${id}`, false)
+  void lookUps.request('k', true)
+  for (let turns = 0; turns < 3; turns++) await turn()
+  expect(read.mock.calls.map(([ids]) => `${ids.length} from ${ids[0]}`)).toEqual([
+    '1000 from k',
+    '1000 from 999',
+  ])
 })
 
 const before: Position = { xmin: 10, deletions: 2, server: '2026-11-22 13:00:00+00' }
