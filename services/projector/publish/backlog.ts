@@ -57,8 +57,8 @@ export class Backlog {
   }
 
   /**
-   * Takes the marks of what was published meanwhile, with its events. If such a mark begins within an entry's mark of
-   * its partition or where that ends, the entry's is extended to its end: Redis refuses a mark that begins above the
+   * Takes the marks of what was published meanwhile, with its events. Unless such a mark begins behind the end of an
+   * entry's mark of its partition, the entry's is extended to its end: Redis refuses a mark that begins above the
    * stored one, so without this the entry would end behind everything published since.
    */
   extend(marks: Iterable<Mark>, published: Published['events']): void {
@@ -67,7 +67,7 @@ export class Backlog {
       for (const entry of this.#entries) {
         const at = entry.marks.findIndex(one => partitionKey(one) === partitionKey(mark))
         const known = entry.marks[at]
-        if (known === undefined || mark.since < known.since || mark.since > known.revision) continue
+        if (known === undefined || mark.since > known.revision) continue
         entry.marks[at] = joinMarks(known, mark)
         cover(entry, ofShard)
       }
