@@ -110,8 +110,9 @@ from unnest(
   const stored = sql`
 select event_id, day_id, area_id
 from daily_counters where event_id = any(${events}::uuid[])`
+  // The usual case: without that table the statement takes a tenth less.
   if (events.length === 0) return sql`with asked as materialized (${listed})`
-  return sql`with asked as materialized (${stored}${areas.length === 0 ? sql`` : sql` union all ${listed}`})`
+  return sql`with asked as materialized (${stored} union all ${listed})`
 }
 
 const selects = views.map(view => ({
