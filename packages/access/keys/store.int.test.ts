@@ -191,13 +191,7 @@ test('the last use is rounded down to the minute and never goes back', async () 
   const { keyId } = (await createKey(database.db, wanted(organizationId))).stored.key
   const minute = Date.UTC(2026, 8, 4, 19, 31)
   const lastUse = async () => (await findKeys(database.db, [keyId])).get(keyId)?.key.lastUsedAt
-  await touchKeys(
-    database.db,
-    new Map([
-      [keyId, minute + 59_999],
-      ['zzzzzzzzzzzz', minute],
-    ]),
-  )
+  await touchKeys(database.db, new Map(Object.entries({ [keyId]: minute + 59_999, zzzzzzzzzzzz: minute })))
   expect(await lastUse()).toBe(minute)
   await touchKeys(database.db, new Map([[keyId, minute - 1]]))
   expect(await lastUse()).toBe(minute)

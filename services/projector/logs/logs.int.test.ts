@@ -48,7 +48,7 @@ async function given(partition = 0) {
   }
 }
 
-test('a batch that cannot be decoded is reported with the command that skips it, until it was skipped', async () => {
+test('a batch that cannot be decoded is reported with the command that skips it, until it is decoded or skipped', async () => {
   const { logs, of, starts, done, batchErrors, metrics, stored, move } = await given()
   expect(starts.get(of.topic)?.get(0)).toBe(0)
   await logs.tick()
@@ -62,13 +62,18 @@ test('a batch that cannot be decoded is reported with the command that skips it,
   expect(await stored()).toMatchObject({ stall: { state: 'undecodable', message: logs.notReady() } })
   expect(logs.isSound(of, logs.identityOf(of) as LogIdentity)).toBe(false)
 
-  await move(7, (await stored())?.topicId ?? '')
-  await logs.tick()
-  expect(done).toEqual([['seek', of.topic, 0, 7]])
   batchErrors.length = 0
   await logs.tick()
   expect(logs.notReady()).toBeUndefined()
-  expect(await stored()).toMatchObject({ nextOffset: 7, stall: null })
+  expect(await metrics()).not.toContain('state="undecodable"')
+  expect(await stored()).toMatchObject({ nextOffset: 0, stall: null })
+
+  batchErrors.push({ ...of, error })
+  await logs.tick()
+  await move(7, (await stored())?.topicId ?? '')
+  await logs.tick()
+  expect(done).toEqual([['seek', of.topic, 0, 7]])
+  expect(logs.notReady()).toBeUndefined()
 })
 
 test('a partition that was not found at its assignment begins at the start of its log when it is', async () => {

@@ -211,7 +211,7 @@ test('a late publisher never replaces newer figures with older ones', async () =
   expect(await published()).toMatchObject({ orders: 2, revision: await revisionInPostgres() })
 })
 
-test('what could not be published is kept and published by the next flush', async () => {
+test('what could not be published is kept, with what is added meanwhile, and published by the next flush', async () => {
   const { redisUrl } = inject('servers')
   const relay = await openRelay(redisUrl)
   const redis = openWholeRedis(relay.through(redisUrl), {
@@ -224,11 +224,14 @@ test('what could not be published is kept and published by the next flush', asyn
   await openFestival(publisher)
   await sell(publisher)
   await relay.cut()
-  await expect(publisher.flush()).rejects.toThrow()
+  const failing = expect(publisher.flush()).rejects.toThrow()
+  await sell(publisher)
+  await failing
   await relay.mend()
   await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
   await publisher.flush()
-  expect(await published()).toMatchObject({ orders: 1, revision: await revisionInPostgres() })
+  expect(await published()).toEqual(await whole(2, 34))
+  expect(await heal(publisher)).toBe(false)
   redis.disconnect()
   await relay.close()
 })

@@ -30,7 +30,7 @@ test('an error that returns after its step has succeeded is logged again', async
   expect(logged).toHaveBeenCalledTimes(2)
 })
 
-test('the error of a step says what is amiss', async () => {
+test('the error of a step says what is amiss, also if it is that of another step', async () => {
   const { attempt, logged } = openHarness()
   await attempt('raise asOf', fail)
   await attempt('measure', fail)
@@ -38,11 +38,4 @@ test('the error of a step says what is amiss', async () => {
     'a step of the watch fails, and waiting does not resolve it: asOf may stand still; trying again',
     'a step of the watch fails, and waiting does not resolve it: the metrics of what organizations take are not renewed; trying again',
   ])
-})
-
-test('the same error in another step is logged, too', async () => {
-  const { attempt, logged } = openHarness()
-  await attempt('read', fail)
-  await attempt('update Redis', fail)
-  expect(logged).toHaveBeenCalledTimes(2)
 })

@@ -1,4 +1,3 @@
-import type { PartitionEnd } from '@tally/publication'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { createProgress } from './progress.ts'
 import type { WatchDeps } from './steps.ts'
@@ -57,13 +56,11 @@ test('a late report of what is applied takes nothing back; a move does, and void
   expect(progress.reached(0)).toEqual([])
 })
 
-test('ends that were recorded by the clock of another epoch are void', () => {
+test('ends that were recorded by the clock of another epoch, or before it went back, are void', () => {
   const progress = createProgress()
   const of = { topic: 'orders', partition: 0 }
-  const [before, later] = [1_000, 2_000].map(atMs => ({ ...of, end: 120, atMs })) as [
-    PartitionEnd,
-    PartitionEnd,
-  ]
+  const before = { ...of, end: 120, atMs: 1_000 }
+  const later = { ...before, atMs: 2_000 }
   progress.applied(of, 120)
   progress.recordEnds([before], 1)
   expect(progress.reached(2)).toEqual([])
@@ -71,4 +68,8 @@ test('ends that were recorded by the clock of another epoch are void', () => {
   expect(progress.reached(2)).toEqual([])
   progress.recordEnds([later], 2)
   expect(progress.reached(2)).toEqual([later])
+  for (const found of [[{ ...of, end: 130, atMs: 2_500 }], [], [{ ...of, end: 140, atMs: 2_100 }]])
+    progress.recordEnds(found, 2)
+  progress.applied(of, 130)
+  expect(progress.reached(2)).toEqual([])
 })
