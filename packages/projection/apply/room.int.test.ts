@@ -47,7 +47,8 @@ test('changes and refunds need no room for what is counted already', async ({ pr
   ).toEqual([])
   await at.refunds(0, aRefund({ eventId, orderId: 'X', amount: 1, lines: null }))
   // Items 1 and 2 have no order any more: there is room for two others.
-  expect(await project({ eventId, items: lines(4, 5) }, { eventId, items: lines(6) })).toHaveLength(1)
+  const sold = [lines(4, 5), lines(5), lines(6)]
+  expect(await project(...sold.map(items => ({ eventId, items })))).toHaveLength(1)
 })
 
 test('a rejected version changes nothing and is judged again if resent', async ({ project, eventId, at }) => {
@@ -86,17 +87,18 @@ test('the payment methods are limited for each day by itself', async ({ project,
 })
 
 test('the combinations of day, area, item and payment method are limited', async ({ harness, eventId }) => {
-  const project = openProjector(harness, { rows: 14 })
+  const project = openProjector(harness, { rows: 17 })
   // A day with one area, item and payment method has six: these two and the orders, of the area and of all areas.
   const days = (...ids: number[]) => ids.map(dayId => ({ eventId, dayId }))
-  expect(await project(...days(1, 2))).toEqual([])
-  expect(await project(...days(3))).toEqual([
-    expect.stringContaining('14 combinations of day, area, menu items and payment methods'),
+  expect(await project(...days(1, 2, 3))).toEqual([
+    expect.stringContaining('17 combinations of day, area, menu items and payment methods'),
   ])
-  expect(await project({ eventId, dayId: 1, areaId: 5, status: 'Pending' })).toEqual([])
-  expect(await project({ eventId, dayId: 1, areaId: 6, status: 'Pending' })).toEqual([])
-  expect(await project({ eventId, dayId: 1, areaId: 7, status: 'Pending' })).toHaveLength(1)
-  expect(await project(...days(1, 2), ...days(9))).toHaveLength(1)
+  const pending = (areaId: number) => project({ eventId, dayId: 1, areaId, status: 'Pending' })
+  for (const areaId of [5, 6, 7, 8, 9]) expect(await pending(areaId)).toEqual([])
+  expect(await pending(10)).toHaveLength(1)
+  // Of one order: also the versions that the last one replaces need no room for what is there.
+  const versions = days(1, 2, 9).map((day, n) => ({ ...day, orderId: 'X', version: n + 1 }))
+  expect(await project(...versions)).toHaveLength(1)
 })
 
 test('a full event is counted again only after another writer', async ({ harness, project, eventId }) => {
