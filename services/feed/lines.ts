@@ -20,9 +20,7 @@ export async function* linesOfFile(
       if (!isBlank(line)) yield { number, line }
     }
   } catch (cause) {
-    throw new Error(`${failure}: ${cause instanceof Error ? cause.message : cause}`, { cause })
-  } finally {
-    bytes.destroy()
+    throw new Error(`${failure}: ${(cause as Error).message}`, { cause })
   }
 }
 
@@ -42,7 +40,7 @@ async function* linesOf(
   let begun: Buffer[] = []
   let room = maxBytes + 1
   const add = (part: Buffer) => {
-    const taken = part.length > room ? part.subarray(0, room) : part
+    const taken = part.subarray(0, room)
     if (taken.length > 0) begun.push(taken)
     room -= taken.length
   }
@@ -50,7 +48,7 @@ async function* linesOf(
     let from = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
       add(chunk.subarray(from, end))
-      yield begun.length === 1 ? (begun[0] as Buffer) : Buffer.concat(begun)
+      yield Buffer.concat(begun)
       begun = []
       room = maxBytes + 1
       from = end + 1

@@ -15,10 +15,8 @@ const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime'
  * such an object ends the stream with an error that names the line.
  */
 export async function openReplay(file: string): Promise<FeedSource> {
-  const { size } = await stat(file).catch((cause: unknown) => {
-    throw new Error(`--data: cannot read ${file}: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    })
+  const { size } = await stat(file).catch((cause: Error) => {
+    throw new Error(`--data: cannot read ${file}: ${cause.message}`, { cause })
   })
   const bytes = createReadStream(file)
   return { records: recordsOf(file, bytes), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }

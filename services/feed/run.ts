@@ -48,8 +48,8 @@ export async function runFeed(options: FeedOptions, outlets: FeedOutlets): Promi
     await sendAll(options, source, outlets, sent, startedMs)
   } catch (cause) {
     progress.close(sentenceOf(summary(true), 'Failed'))
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`${reason} (${sumOf(sent)} records were sent before that)`, { cause })
+    const { message } = cause as Error
+    throw new Error(`${message} (${sumOf(sent)} records were sent before that)`, { cause })
   }
   const result = summary(signal.aborted)
   progress.close(sentenceOf(result, result.isStopped ? 'Stopped' : 'Done'))
