@@ -142,9 +142,9 @@ export function refusePartition(of: PartitionState, error: Error, { isShownAtOnc
   if (isShownAtOnce || nowMs - of.refusedSinceMs > refusalShowsMs) of.error = error
 }
 
-/** Its broker has answered. */
+/** Its broker has answered: without a batch that fails, an error was that of a refusal. */
 export function answered(of: PartitionState): void {
-  if (of.refusedSinceMs !== undefined && of.failures === 0) of.error = undefined
+  if (of.failures === 0) of.error = undefined
   of.refusedSinceMs = undefined
 }
 

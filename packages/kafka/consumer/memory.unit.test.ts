@@ -11,10 +11,11 @@ import {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const given = () => newPartitions(new Map([['t', [0]]])).get('t:0') as PartitionState
+const given = (before?: Map<string, PartitionState>) =>
+  newPartitions(new Map([['t', [0]]]), before).get('t:0') as PartitionState
 const error = new Error('no leader')
 
-test('a refusal that lasts longer than an election shows, until the broker answers', () => {
+test('a refusal that lasts longer than an election shows, until the broker answers, also after a rebalance', () => {
   const state = given()
   refusePartition(state, error)
   vi.advanceTimersByTime(29_000)
@@ -23,8 +24,10 @@ test('a refusal that lasts longer than an election shows, until the broker answe
   vi.advanceTimersByTime(2_000)
   refusePartition(state, error)
   expect(state.error).toBe(error)
-  answered(state)
-  expect(state).toMatchObject({ error: undefined, refusedSinceMs: undefined })
+  for (const one of [given(new Map([['t:0', state]])), state]) {
+    answered(one)
+    expect(one).toMatchObject({ error: undefined, refusedSinceMs: undefined })
+  }
 })
 
 test('an answer does not hide that a batch fails', () => {
