@@ -30,10 +30,9 @@ export function assignShards(
     }
   }
   const shards = Math.max(0, ...partitionCounts.values())
-  const topics = [...partitionCounts].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const sharded = topics.filter(([, count]) => count === shards).map(([topic]) => topic)
+  const sharded = [...partitionCounts].filter(([, count]) => count === shards).map(([topic]) => topic)
   assign(sharded, shards)
-  for (const [topic, count] of topics) if (count < shards) assign([topic], count)
+  for (const [topic, count] of partitionCounts) if (count < shards) assign([topic], count)
   return new Map(places.map(({ id, assignment }) => [id, assignment]))
 }
 
@@ -67,9 +66,7 @@ function spread(count: number, places: Place[], claimed: (by: Place) => number[]
  */
 function claimedBy(members: Member[]): (id: string, topic: string) => number[] {
   const owners = new Map<string, string>()
-  const earliestFirst = members.toSorted(
-    (a, b) => (a.claim?.generation ?? 0) - (b.claim?.generation ?? 0) || (a.id < b.id ? -1 : 1),
-  )
+  const earliestFirst = members.toSorted((a, b) => (a.claim?.generation ?? 0) - (b.claim?.generation ?? 0))
   for (const { id, claim } of earliestFirst)
     for (const [topic, partitions] of claim?.partitions ?? [])
       for (const partition of partitions) owners.set(partitionKey({ topic, partition }), id)
@@ -88,7 +85,7 @@ export function nextClaim(before: Claim | undefined, generation: number, assigne
   const partitions = new Map(
     [...assigned].map(([topic, now]) => {
       const kept = (before?.partitions.get(topic) ?? []).filter(partition => now.includes(partition))
-      const added = now.filter(partition => !kept.includes(partition)).toSorted((a, b) => a - b)
+      const added = now.filter(partition => !kept.includes(partition))
       return [topic, [...kept, ...added]]
     }),
   )

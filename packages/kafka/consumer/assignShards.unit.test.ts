@@ -36,8 +36,8 @@ function group(counts: Map<string, number>) {
   }
   return {
     moves,
-    join(id: string, claim?: Claim) {
-      claims.set(id, claim)
+    join(id: string) {
+      claims.set(id, undefined)
       return rebalance()
     },
     leave(id: string) {
@@ -104,16 +104,17 @@ test('members of a version that claims nothing, in one group with others, move n
   expect(leave('p5').size).toBe(4)
 })
 
-test('of two claims to a shard the one of the later generation counts', () => {
-  const { join, leave, claimOf } = group(thirty)
-  for (const id of five) join(id)
-  const stale = claimOf('p5')
-  const kept = leave('p5').get('p1')?.get('tally.events')?.slice(0, 6)
-  const assigned = join('p5', stale)
-  expect(assigned.get('p1')?.get('tally.events')).toEqual(kept)
-  expect(assigned.get('p5')?.get('tally.events')?.toSorted()).toEqual(
-    stale?.partitions.get('tally.events')?.toSorted(),
-  )
+test('of two claims to a shard the one of the later generation counts, and none to a shard that is gone', () => {
+  const claiming = (id: string, generation: number, shards: number[]) => ({
+    id,
+    claim: { generation, partitions: new Map([['orders', shards]]) },
+  })
+  for (const stale of ['a', 'c']) {
+    const members = [claiming('b', 5, [2, 1, 0]), claiming(stale, 4, [1])]
+    const assigned = assignShards(members, new Map([['orders', 2]]))
+    expect(assigned.get('b')?.get('orders')).toEqual([1])
+    expect(assigned.get(stale)?.get('orders')).toEqual([0])
+  }
 })
 
 test('user data that cannot be read as a claim counts as none', () => {
