@@ -132,15 +132,16 @@ function fail(logger: Logger, of: Fetch, from: number, err: Error): void {
 }
 
 /**
- * Work on several partitions: one piece at a time per partition, at most `limit` pieces at a time in all. `begin`
- * resolves as soon as its work has begun, so that the caller can bring the next piece meanwhile; `work` never rejects.
+ * Work on several partitions: one piece at a time per partition, at most `limit` pieces at a time in all. `work` never
+ * rejects.
  */
 export function createPartitionQueues(limit: number) {
   const busy = new Set<string>()
   const queued: { partition: string; run: () => void }[] = []
   let idle = Promise.withResolvers<void>()
 
-  const isIdle = (): boolean => busy.size === 0 && queued.length === 0
+  /** Whether no work is in progress, and so none queued. */
+  const isIdle = (): boolean => busy.size === 0
   const nextIndex = (): number =>
     busy.size < limit ? queued.findIndex(({ partition }) => !busy.has(partition)) : -1
 
@@ -150,12 +151,10 @@ export function createPartitionQueues(limit: number) {
   }
 
   return {
-    begin(partition: string, work: () => Promise<void>): Promise<void> {
+    begin(partition: string, work: () => Promise<void>): void {
       if (isIdle()) idle = Promise.withResolvers()
-      const { promise, resolve } = Promise.withResolvers<void>()
       const run = () => {
         busy.add(partition)
-        resolve()
         void work().finally(() => {
           busy.delete(partition)
           next()
@@ -163,11 +162,9 @@ export function createPartitionQueues(limit: number) {
       }
       queued.push({ partition, run })
       next()
-      return promise
     },
     isBusy: (partition: string): boolean => busy.has(partition),
-    /** How many pieces of work are in progress or queued. */
-    count: (): number => busy.size + queued.length,
+    isIdle,
     idle: (): Promise<void> => (isIdle() ? Promise.resolve() : idle.promise),
   }
 }

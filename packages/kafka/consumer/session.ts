@@ -106,7 +106,7 @@ export class Session {
 
   /** Whether nothing has to arrive from Kafka: batches are in progress, or onAssigned has not answered. */
   busy(): boolean {
-    return this.#queues.count() > 0 || (this.#memory.joined && !this.#memory.begun)
+    return !this.#queues.isIdle() || (this.#memory.joined && !this.#memory.begun)
   }
 
   /** Starts no more batches, waits for those in progress (5 s at most), commits, leaves the group. */
@@ -194,7 +194,7 @@ export class Session {
       state.isWaiting = false
     })
     const key = partitionKey(state)
-    void this.#queues.begin(key, () =>
+    this.#queues.begin(key, () =>
       processFetch(this.#process, of, reading.parts(), begun.resolve)
         .catch(error => this.end(error as Error))
         .finally(reading.drop)
