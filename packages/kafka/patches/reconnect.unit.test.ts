@@ -95,10 +95,10 @@ test('disconnecting again and again adds no listener to a socket that is gone', 
   expect(socket?.listenerCount('connect')).toBe(0)
 })
 
-test('half an answer of a socket that broke is forgotten with it', async () => {
+test.each([100, 200_000])('half an answer of %i bytes is forgotten with its socket', async size => {
   await connection.connect()
   const first = await socketAt(0)
-  first.write(Buffer.concat([answer(1, 'whole'), answer(2, 'x'.repeat(100)).subarray(0, 30)]))
+  first.write(Buffer.concat([answer(1, 'whole'), answer(2, 'x'.repeat(size)).subarray(0, size * 0.9)]))
   await arrived(['1 whole'])
   first.destroy()
   await eventually(() => expect(connection.isConnected()).toBe(false))
@@ -122,8 +122,11 @@ test('what a socket brings that was given up is not heard, nor is its end', asyn
   expect(connection.isConnected()).toBe(true)
 })
 
-test('concurrent calls share one socket, and a later call opens another', async () => {
+test('calls share the socket that is open or being opened, and a call after its end opens another', async () => {
   await Promise.all([connection.connect(), connection.connect(), connection.connect()])
+  await connection.connect()
+  ;(await socketAt(0)).write(answer(1, 'heard'))
+  await arrived(['1 heard'])
   expect(made).toBe(1)
   await connection.disconnect()
   await connection.connect()
