@@ -118,7 +118,7 @@ export type ConsumerState = {
   /** Milliseconds since the broker last answered a fetch (or a heartbeat, if no partition is assigned). */
   lastFetchMs: number
   /** The last error of Kafka or of a batch that has not succeeded since. */
-  lastError?: Error
+  lastError: Error | undefined
   /** The error of each partition whose last batch failed. */
   batchErrors: { topic: string; partition: number; error: Error }[]
   assignment: Assignment

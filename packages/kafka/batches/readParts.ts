@@ -1,4 +1,3 @@
-import { UndecodableBatchError } from '../errors.ts'
 import type { AbortedTransaction } from '../log/fetch.ts'
 import type { KafkaRecord, RecordBatch } from '../types.ts'
 import { type BatchHeader, readHeader } from './batchFormat.ts'
@@ -41,7 +40,7 @@ export async function* readParts(
     part.pass(entry.next)
   }
   if (!part.isEmpty) yield part.take()
-  if (fetched.damage instanceof UndecodableBatchError) throw fetched.damage
+  if (fetched.damage !== undefined) throw fetched.damage
 }
 
 /** The records that a reader sees. Throws if they cannot be decoded. */

@@ -62,7 +62,6 @@ export class Membership {
         signal.throwIfAborted()
         return await this.#joinOnce()
       } catch (error) {
-        if (signal.aborted) throw error
         if (isUnknownMember(error)) this.#memberId = ''
         else if (isCoordinatorLost(error)) await this.#lookAgain(error)
         else if (!meansRejoin(error)) throw error

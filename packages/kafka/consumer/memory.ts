@@ -35,14 +35,13 @@ export function stateOf(memory: Memory): ConsumerState {
   const batchErrors = [...memory.partitions.values()].flatMap(({ topic, partition, error }) =>
     error ? [{ topic, partition, error }] : [],
   )
-  const lastError = batchErrors[0]?.error ?? memory.assignError ?? memory.kafkaError
   return {
     joined: memory.joined,
     begun: memory.begun,
     lastFetchMs: performance.now() - memory.lastAnswerAt,
     assignment: memory.assignment,
     batchErrors,
-    ...(lastError && { lastError }),
+    lastError: batchErrors[0]?.error ?? memory.assignError ?? memory.kafkaError,
   }
 }
 
