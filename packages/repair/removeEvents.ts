@@ -47,7 +47,6 @@ export function removeEvents(
   { events, unfinished }: ChosenEvents,
   options: RemovalOptions,
 ): Promise<void> {
-  const { onProgress = () => {} } = options
   return asOnlyRebuild(deps.db, async locked => {
     await dropShadow(locked, options.onDropping)
     const all = events.reduce((sum, { orders }) => sum + orders, 0)
@@ -57,10 +56,10 @@ export function removeEvents(
       if (organizationId !== null) await publishOrganizations(deps, [organizationId])
       for await (const orders of emptyEvent(locked, eventId)) {
         done += orders
-        onProgress(done, Math.max(all, done))
+        options.onProgress?.(done, Math.max(all, done))
       }
     }
-    onProgress(done, all)
+    options.onProgress?.(done, all)
     for (const removed of unfinished) await clear(removed)
     for (const event of events)
       await clear(await locked.transaction().execute(tx => markRemoved(tx, event, options)))

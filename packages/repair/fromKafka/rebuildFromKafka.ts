@@ -8,20 +8,20 @@ import { type Follower, follow } from './follow.ts'
 import { closeShadow, isSameLog, openShadow, openShadowPostgres } from './shadow.ts'
 import { switchAll } from './switchAll.ts'
 
-export type FromKafkaOptions = {
+type FromKafkaOptions = {
   settings: Pick<Settings, 'topicPrefix' | 'databaseUrl' | 'kafkaGroupId'>
   /** Called once if an interrupted run is continued, with how many records it had read. */
-  onContinued?: (records: number) => void
+  onContinued: (records: number) => void
   /** Records read, and all that there are to read; at the end they are equal. */
-  onProgress?: (done: number, all: number) => void
+  onProgress: (done: number, all: number) => void
   /** Whether records that the topics do not hold may be removed. */
-  mayRemove?: boolean
+  mayRemove: boolean
   /** Called once if some were removed, with how many. */
-  onRemoved?: (what: string) => void
+  onRemoved: (what: string) => void
 }
 
 /** `records`: all that were read, also by an interrupted run. */
-export type RebuiltFromKafka = { events: number; records: number }
+type RebuiltFromKafka = { events: number; records: number }
 
 /** At this distance from the live tables, the remaining records are read while the live projector waits. */
 const near = 2_000
@@ -34,10 +34,9 @@ const near = 2_000
  */
 export function rebuildFromKafka(
   deps: RepairDeps & { kafka: KafkaConnection },
-  options: FromKafkaOptions,
+  { settings, onContinued, onProgress, mayRemove, onRemoved }: FromKafkaOptions,
 ): Promise<RebuiltFromKafka> {
-  const { onContinued = () => {}, onProgress = () => {}, mayRemove = false, onRemoved = () => {} } = options
-  const { topicPrefix, databaseUrl, kafkaGroupId } = options.settings
+  const { topicPrefix, databaseUrl, kafkaGroupId } = settings
   return asOnlyRebuild(deps.db, async locked => {
     await checkTopics(deps.kafka, topicPrefix)
     const topics = topicNames(topicPrefix)

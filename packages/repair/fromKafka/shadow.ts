@@ -136,7 +136,7 @@ export async function ensurePartitions(
           'Run `tally rebuild` without --from-kafka, which counts from the orders and refunds in Postgres.',
       )
     }
-    const partitions = [...offsets.keys()].sort((one, other) => one - other)
+    const partitions = [...offsets.keys()]
     await ensureOffsets(db, topic, partitions)
     await ensureOffsets(shadow, topic, partitions)
     keys.push(...partitions.map(partition => partitionKey({ topic, partition })))
@@ -195,16 +195,14 @@ export async function readLiveOffsets(
   return belowEnds(kafka, topics, new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset])))
 }
 
-/** The offsets at which the shadow continues the assigned partitions, by topic and partition. */
+/** The offsets at which the shadow continues the partitions of assigned topics, by topic and partition. */
 export async function readStarts(
   shadow: Postgres,
   assignment: Map<string, number[]>,
 ): Promise<Map<string, Map<number, number>>> {
   const starts = new Map<string, Map<number, number>>()
-  for (const { topic, partition, nextOffset } of await readOffsets(shadow, [...assignment.keys()])) {
-    if (!assignment.get(topic)?.includes(partition)) continue
+  for (const { topic, partition, nextOffset } of await readOffsets(shadow, [...assignment.keys()]))
     starts.set(topic, (starts.get(topic) ?? new Map()).set(partition, nextOffset))
-  }
   return starts
 }
 

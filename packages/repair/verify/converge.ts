@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReadModelRedis } from '@tally/publication'
 
-/** How long Redis has to reach a revision that Postgres has, and how long it may be missed while it keeps advancing. */
-export type ConvergeTimeouts = { reachMs: number; convergeMs: number }
-export const usualTimeouts: ConvergeTimeouts = { reachMs: 5_000, convergeMs: 30_000 }
+/** How long Redis has to reach a revision that Postgres has. */
+export const usualReachMs = 5_000
 /** Used once Redis stayed behind several times: no projector publishes, and waiting for each event would take hours. */
-export const shortTimeouts: ConvergeTimeouts = { reachMs: 250, convergeMs: 30_000 }
+export const shortReachMs = 250
+/** How long a revision may be missed while Redis keeps advancing. */
+const convergeMs = 30_000
 
 /**
  * How long a snapshot waits for Redis to reach its revision. At first Redis is read without a pause: under load
@@ -23,11 +24,7 @@ export type Convergence = 'in-sync' | 'diverged' | 'timed-out'
  * difference: Redis may be behind a snapshot, but must reach it in time; it must never be ahead of a snapshot before
  * the snapshot began.
  */
-export function convergeWithRedis(
-  redis: ReadModelRedis,
-  key: string,
-  { reachMs, convergeMs }: ConvergeTimeouts = usualTimeouts,
-) {
+export function convergeWithRedis(redis: ReadModelRedis, key: string, reachMs = usualReachMs) {
   const began = performance.now()
   let mustReach: { revision: number; by: number } | undefined
   let seen = -1

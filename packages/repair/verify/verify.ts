@@ -15,19 +15,17 @@ import type { RepairDeps } from '../deps.ts'
 import { counterFindings, type Difference, type Finding, recountEvent } from '../recount.ts'
 import {
   type Convergence,
-  type ConvergeTimeouts,
   convergeWithRedis,
   type PublishedHash,
-  shortTimeouts,
-  usualTimeouts,
+  shortReachMs,
+  usualReachMs,
 } from './converge.ts'
 import { countEvents, eventIds, organizationIds, unknownInRedis } from './known.ts'
 
 type VerifyOptions = {
   onDifference: (difference: Difference) => void
   /** Events compared so far, and all that there were at the beginning. */
-  onProgress?: (done: number, all: number) => void
-  timeouts?: ConvergeTimeouts
+  onProgress: (done: number, all: number) => void
 }
 
 /** `timedOut`: events and organizations that changed so fast that their documents in Redis could not be compared. */
@@ -39,7 +37,7 @@ type Verified = { events: number; differences: number; timedOut: number }
  */
 export async function verify(
   deps: RepairDeps,
-  { onDifference, onProgress = () => {}, timeouts = usualTimeouts }: VerifyOptions,
+  { onDifference, onProgress }: VerifyOptions,
 ): Promise<Verified> {
   const result: Verified = { events: 0, differences: 0, timedOut: 0 }
   const report = (difference: Difference) => {
@@ -47,16 +45,16 @@ export async function verify(
     onDifference(difference)
   }
   const ends = { 'in-sync': 0, diverged: 0, 'timed-out': 0 } satisfies Record<Convergence, number>
-  const timeoutsNow = () => (ends.diverged < 4 ? timeouts : shortTimeouts)
+  const reachMs = () => (ends.diverged < 4 ? usualReachMs : shortReachMs)
   const all = await countEvents(deps.db)
   onProgress(0, all)
   for await (const eventId of eventIds(deps.db)) {
-    ends[await verifyEvent(deps, eventId, report, timeoutsNow())] += 1
+    ends[await verifyEvent(deps, eventId, report, reachMs())] += 1
     result.events += 1
     onProgress(result.events, Math.max(all, result.events))
   }
   for (const id of await organizationIds(deps.db)) {
-    ends[await verifyOrganization(deps, id, report, timeoutsNow())] += 1
+    ends[await verifyOrganization(deps, id, report, reachMs())] += 1
   }
   const extra = { where: 'redis', what: 'its key', found: 'a hash', counted: null } as const
   for await (const ids of unknownInRedis(deps, 'event')) {
@@ -80,9 +78,9 @@ export async function verifyEvent(
   { db, redis, keys }: RepairDeps,
   eventId: EventId,
   report: Report,
-  timeouts?: ConvergeTimeouts,
+  reachMs?: number,
 ): Promise<Convergence> {
-  const converge = convergeWithRedis(redis, keys.event(eventId), timeouts)
+  const converge = convergeWithRedis(redis, keys.event(eventId), reachMs)
   for (;;) {
     const outcome = await inSnapshot(db, async snapshot => {
       const [head] = await readEventHeads(snapshot, [eventId])
@@ -153,9 +151,9 @@ async function verifyOrganization(
   { db, redis, keys }: RepairDeps,
   organization: OrganizationId,
   report: Report,
-  timeouts?: ConvergeTimeouts,
+  reachMs?: number,
 ): Promise<Convergence> {
-  const converge = convergeWithRedis(redis, keys.organization(organization), timeouts)
+  const converge = convergeWithRedis(redis, keys.organization(organization), reachMs)
   for (;;) {
     const document = await composeOrganization(db, organization)
     if (document === undefined) {
