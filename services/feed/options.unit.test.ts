@@ -35,7 +35,7 @@ test.each([
   [{ rate: '5', speed: '5' }, '--rate and --speed both set the pace: use only one of them'],
   [{ seed: '1.5' }, '--seed takes a whole number from 0 to 9007199254740991, got "1.5"'],
   [{ orders: '0' }, '--orders takes a whole number from 1 to 10000000, got "0"'],
-  [{ evenings: 'x' }, '--evenings takes a whole number from 0 to 100000, got "x"'],
+  [{ evenings: '100001' }, '--evenings takes a whole number from 0 to 100000, got "100001"'],
   [{ date: '2026-02-30' }, '--date takes a date YYYY-MM-DD from 1971-01-01 to 2999-12-31, got "2026-02-30"'],
   [{ data: 'day.jsonl', seed: '3' }, '--seed is for a simulated evening: leave it out, or leave out --data'],
   [{ data: '' }, '--data takes the path of a file of JSON lines, got an empty text'],

@@ -52,8 +52,6 @@ function objectOf(line: Buffer, place: string): Record<string, unknown> {
 }
 
 function ownTimeOf(topic: FeedTopic, value: Record<string, unknown>): number | null {
-  const field = timeFields[topic]
-  const text = field === undefined ? undefined : value[field]
-  const atMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
+  const atMs = Date.parse(String(value[timeFields[topic] ?? '']))
   return Number.isNaN(atMs) ? null : atMs
 }

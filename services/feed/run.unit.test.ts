@@ -136,7 +136,7 @@ test.each([
 test('a line may name its topic without a prefix or with another, have a payload as kcat prints it, or be blank', async () => {
   const { value } = order(2)
   const kcat = { topic: 'other.orders', partition: 3, offset: 8, key: 'e', payload: JSON.stringify(value) }
-  const data = await dataFile([{ ...order(1), topic: 'orders' }, '', kcat, ' \r'])
+  const data = await dataFile([{ ...order(1), topic: 'orders' }, '', kcat, ' \t\r'])
   const { sent, summary } = feed({ data })
   expect((await summary).sent.orders).toBe(2)
   expect(sent.map(({ topic, value }) => [topic, value])).toEqual(
@@ -178,15 +178,16 @@ test('a rate spreads the orders of a file over the wall clock', async () => {
   expect(sent.map(({ atMs }) => atMs)).toEqual([0, 500, 1000, 1500, 2000])
 })
 
-test('a speed replays the real gaps of a file, shortened', async () => {
+test('a speed replays the real gaps of a file, shortened; a record without a time goes out at once', async () => {
   const data = await dataFile([
     order(1),
     order(2, '2026-09-04T21:10:00+02:00'),
-    order(3, '2026-09-05T19:10:00Z'),
+    order(3, 'soon'),
+    order(4, '2026-09-05T19:10:00Z'),
   ])
   const { sent, summary } = feed({ data, speed: 600 })
   await summary
-  expect(sent.map(({ atMs }) => atMs)).toEqual([0, 1000, 145_000])
+  expect(sent.map(({ atMs }) => atMs)).toEqual([0, 1000, 1000, 145_000])
 })
 
 test('the rate of a simulated evening is its average: 300 orders at 10 a second take half a minute', async () => {
