@@ -85,9 +85,9 @@ async function replayThese(deps: ReplayDeps, ids: string[]): Promise<void> {
   for (const id of sent) print(`replayed ${id}`)
   for (const id of before) remark(`tally: ${id} was replayed before: nothing is sent`)
   warnOfRefused(refused)
-  if (unknown.length === 0 && refused.length === 0) return
-  if (unknown.length === 0) throw new Error(`${counted(refused.length, 'dead letter')} cannot be replayed`)
-  throw new Error(`there is no dead letter ${unknown.join(', nor ')}: see \`tally dead-letters list\``)
+  if (unknown.length > 0)
+    throw new Error(`there is no dead letter ${unknown.join(', nor ')}: see \`tally dead-letters list\``)
+  if (refused.length > 0) throw new Error(`${counted(refused.length, 'dead letter')} cannot be replayed`)
 }
 
 function warnOfRefused(refused: Refused[]): void {
