@@ -67,9 +67,10 @@ export class FetchLoops {
 
   /** Begins a loop for each broker that leads an assigned partition; a loop ends when its broker leads none. */
   begin(): void {
+    const { memory, leaders } = this.#deps
     const ids = new Set<string>()
-    for (const state of this.#deps.memory.partitions.values()) {
-      const id = this.#leaderOf(state)
+    for (const state of memory.partitions.values()) {
+      const id = leaders.of(state)
       if (id === noLeader)
         refusePartition(state, new Error(`${state.topic}-${state.partition} has no leader`))
       else if (id !== undefined) ids.add(id)
@@ -89,14 +90,9 @@ export class FetchLoops {
     await Promise.all(this.#running.values())
   }
 
-  #leaderOf(state: PartitionState): string | undefined {
-    return this.#deps.leaders.of(state)
-  }
-
   async #run(node: Node): Promise<void> {
     const { memory, leaders, end, closing } = this.#deps
-    const leads = (): boolean =>
-      [...memory.partitions.values()].some(state => this.#leaderOf(state) === node.id)
+    const leads = (): boolean => [...memory.partitions.values()].some(state => leaders.of(state) === node.id)
     while (!closing.aborted && leads()) {
       try {
         await this.#fetchOnce(node)
@@ -129,12 +125,12 @@ export class FetchLoops {
   }
 
   #wantedOf(node: Node): FetchTarget[] {
-    const { options, tuning, memory } = this.#deps
+    const { options, tuning, memory, leaders } = this.#deps
     // While the group rebalances, what is fetched would be dropped.
     if (!memory.joined) return []
     const nowMs = performance.now()
     const free = [...memory.partitions.values()]
-      .filter(state => this.#leaderOf(state) === node.id && mayFetch(state, nowMs))
+      .filter(state => leaders.of(state) === node.id && mayFetch(state, nowMs))
       .toSorted((one, other) => one.servedAtMs - other.servedAtMs)
     return free.flatMap(state => {
       const { topic, partition, next: offset } = state
