@@ -45,13 +45,14 @@ test('each bad line is named with its reason, its field and what it takes, and n
     { ...good, key: key.toUpperCase() },
     { topic: marker, key, value: {} },
     marker,
-    { topic: 'tally.orders', key, partition: (partitionOf(Buffer.from(key), 6) + 1) % 6, payload: orders },
+    { topic: 'tally.orders', key, partition: (partitionOf(Buffer.from(key), 7) + 1) % 7, payload: orders },
+    { topic: 'x.organizations', key: organizations.organizationId, partition: 0, value: organizations },
   ]
-  const asked = [fileOf(lines), '--partitions', '6']
+  const asked = [fileOf(lines), '--partitions', '7']
   const { code, stdout, stderr } = await check([...asked, '--json'])
   expect(code).toBe(1)
   expect(stderr).toBe(
-    'records check: 6 records checked, 4 rejected, 1 in another partition than murmur2 chooses, 2 lines without a record\n',
+    'records check: 7 records checked, 4 rejected, 1 in another partition than murmur2 chooses, 2 lines without a record\n',
   )
   expect(parsedLines(stdout)).toMatchObject([
     {
