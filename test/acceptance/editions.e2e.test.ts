@@ -86,19 +86,9 @@ describe('pages of other origins', () => {
           vary: name === 'one' ? 'Origin' : undefined,
         })
         const exposed = String(headers['access-control-expose-headers']).toLowerCase().split(/, */)
-        expect(exposed).toEqual(
-          expect.arrayContaining([
-            'date',
-            'etag',
-            'retry-after',
-            'tally-as-of',
-            'tally-ignored',
-            'x-ratelimit-limit',
-            'x-ratelimit-remaining',
-            'x-ratelimit-reset',
-            'x-request-id',
-          ]),
-        )
+        const wanted =
+          'date etag retry-after tally-as-of tally-ignored x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-request-id'
+        expect(exposed).toEqual(expect.arrayContaining(wanted.split(' ')))
       }
     },
   )

@@ -85,15 +85,7 @@ test('an adopter’s program type-checks against the client of a service, and wo
     join(adopter, 'everything.ts'),
     `declare const process: { env: Record<string, string> }${everything}`,
   )
-  const strict = [
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--lib',
-    'es2023,dom,dom.iterable',
-  ]
+  const strict = '--strict --module nodenext --target es2022 --lib es2023,dom,dom.iterable'.split(' ')
   const tsc = join(import.meta.dirname, '../../packages/client/node_modules/.bin/tsc')
   await run(tsc, [...strict, 'everything.ts'], { cwd: adopter })
 

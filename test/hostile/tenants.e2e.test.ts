@@ -64,18 +64,7 @@ const injections = [
 ]
 
 const paths = [...eventPaths, '/orders/']
-const names = [
-  'dayId',
-  'areaId',
-  'menuItemIds',
-  'status',
-  'page',
-  'pageSize',
-  'limit',
-  'days',
-  'eventId',
-  'organizationId',
-]
+const names = 'dayId areaId menuItemIds status page pageSize limit days eventId organizationId'.split(' ')
 
 const some = fc.constantFrom(...festivals)
 const foreign = some.chain(festival =>

@@ -3,17 +3,9 @@ import { randomFrom } from '../random.ts'
 import { type Festival, newFestival } from './festival.ts'
 
 const zones = ['Europe/Rome', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Chatham', 'UTC', null]
-const statuses = [
-  'PreOrder',
-  'Pending',
-  'Paid',
-  'Paid',
-  'Preparing',
-  'ReadyForPickup',
-  'Completed',
-  'Completed',
-  'Cancelled',
-]
+const statuses = 'PreOrder Pending Paid Paid Preparing ReadyForPickup Completed Completed Cancelled'.split(
+  ' ',
+)
 
 /**
  * Records of a whole season, in any order: several versions of everything, repeats, orders that give back, refunds
