@@ -1,9 +1,12 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort, preferPort } from '../servers/ports.ts'
 import { createStartAgain } from './startAgain.ts'
-import { startService } from './tally.ts'
+import { type RunContext, startService } from './tally.ts'
 
 function watch({ waitMs = 0 } = {}) {
   const said: string[] = []
@@ -28,15 +31,28 @@ test('a part that ended by itself is started again, and both are said', async ()
   expect(gaveUp).toEqual([])
 })
 
-test('a service that ends before it is ready is not reported as ready, nor as running again', async () => {
-  const { said, startAgain } = watch()
+const startQuery = (port: number, onDeath: RunContext['onDeath'] = () => {}) => {
   const logFolder = mkdtempSync(join(tmpdir(), 'tally-logs-'))
   onTestFinished(() => rmSync(logFolder, { recursive: true }))
+  const service = { args: ['no-such-command'], readyAt: `http://127.0.0.1:${port}/readyz` }
+  return startService('query', service, { env: {}, logFolder, signal: new AbortController().signal, onDeath })
+}
+
+test('of two starts at the same time one gets a port, and a service does not start on a port that is taken', async () => {
+  const port = await freePort()
+  expect(await preferPort(port)).toBe(port)
+  expect(await preferPort(port)).not.toBe(port)
+  const other = createServer().listen(port, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const sentence = `query cannot start: something else listens on 127.0.0.1:${port}`
+  await expect(startQuery(port)).rejects.toThrow(sentence)
+})
+
+test('a service that ends before it is ready is not reported as ready, nor as running again', async () => {
+  const { said, startAgain } = watch()
   const { promise, resolve } = Promise.withResolvers<() => Promise<unknown>>()
-  const context = { env: {}, logFolder, signal: new AbortController().signal }
-  const service = { args: ['no-such-command'], readyAt: 'http://127.0.0.1:1/readyz' }
-  const onDeath = (_: string, start: () => Promise<unknown>) => resolve(start)
-  const { isReady, stop } = await startService('query', service, { ...context, onDeath })
+  const { isReady, stop } = await startQuery(await freePort(), (_, start) => resolve(start))
   expect(isReady).toBe(false)
   await startAgain('query ended by itself', await promise)
   expect(said).toEqual(['query ended by itself\nStarting query again in 0 s ...'])

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../command.ts'
+import { portIsFree } from '../servers/ports.ts'
 import { end, endOfLog, launch, type Running } from '../servers/process.ts'
 
 const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
@@ -39,9 +40,10 @@ export async function startService(
   const logFile = join(context.logFolder, `${name}.log`)
   rmSync(logFile, { force: true })
   const env = { ...context.env, ...service.env }
-  let running: Running
+  let running: Running | undefined
   let wanted = true
   const start = async () => {
+    if (service.readyAt !== undefined) await portIsFree(name, Number(new URL(service.readyAt).port))
     const began = launch({ command: program, args: service.args, env, logFile, stopSignal: 'SIGTERM' })
     running = began
     const isReady = await untilReady(name, service.readyAt, {
@@ -58,7 +60,7 @@ export async function startService(
   }
   const stop = async () => {
     wanted = false
-    if (!running.hasEnded()) await end(running, 'SIGTERM')
+    if (running?.hasEnded() === false) await end(running, 'SIGTERM')
   }
   try {
     return { isReady: await start(), stop }

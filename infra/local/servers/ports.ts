@@ -1,4 +1,6 @@
+import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * A port of 127.0.0.1 that nothing listens on, between 15,000 and 31,999.
@@ -14,13 +16,30 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** `wanted` when nothing listens on it on this machine, else a free port. */
+/** `wanted` when nothing listens on it on this machine and no other start has just chosen it, else a free port. */
 export async function preferPort(wanted: number): Promise<number> {
-  return (await isFree(wanted)) ? wanted : freePort()
+  return (await claim(wanted)) && (await isFree(wanted)) ? wanted : freePort()
+}
+
+/** Whether a port is this process's from now on: of those that ask, one has its UDP port, which no service uses. */
+function claim(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const claimed = createSocket('udp4').unref()
+    claimed.once('error', () => resolve(false))
+    claimed.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true))
+  })
+}
+
+/** Waits a little for the port; without this another process on it could answer in place of the one that fails. */
+export async function portIsFree(name: string, port: number): Promise<void> {
+  for (const until = Date.now() + 2_000; !(await isFree(port)); await sleep(100)) {
+    if (Date.now() > until)
+      throw new Error(`${name} cannot start: something else listens on 127.0.0.1:${port}`)
+  }
 }
 
 /** Whether nothing listens on this port of 127.0.0.1. */
-export function isFree(port: number): Promise<boolean> {
+function isFree(port: number): Promise<boolean> {
   return new Promise(resolve => {
     const probe = createServer()
     probe.once('error', () => resolve(false))

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFree } from './ports.ts'
+import { portIsFree } from './ports.ts'
 import { commandLine, end, endOfLog, type Launch, launch, type Running } from './process.ts'
 
 export type PartName = 'kafka' | 'postgres' | 'redis'
@@ -57,7 +57,7 @@ export function serverOf(kind: ServerKind, { onDeath, signal }: ServerOptions): 
   async function start(): Promise<void> {
     if (running !== undefined && !running.hasEnded()) return
     await goneBefore(kind.pidFile)
-    await portIsFree(kind)
+    await portIsFree(kind.name, kind.port)
     const what = { ...(await kind.prepare()), logFile: kind.logFile }
     stopSignal = what.stopSignal
     wanted = true
@@ -114,14 +114,6 @@ async function isReady(process: Running, { answers, name }: ServerKind, until: n
     await sleep(50)
   }
   return false
-}
-
-/** Waits a little for the port; without this another server on it could answer in place of the one that fails. */
-async function portIsFree({ name, port }: ServerKind): Promise<void> {
-  for (const until = Date.now() + 2_000; !(await isFree(port)); await sleep(100)) {
-    if (Date.now() > until)
-      throw new Error(`${name} cannot start: something else listens on 127.0.0.1:${port}`)
-  }
 }
 
 function writePid(pidFile: string, pid: number): void {
