@@ -9,16 +9,21 @@ import {
 import type { OrganizationId } from '@tally/contract'
 import { topicNames } from '@tally/kafka/names'
 import {
+  causesOf,
+  isSqlState,
+  isUnreachable,
   listen,
   type Meanwhile,
   type Metrics,
   type Outages,
+  oncePerMinute,
   openRedis,
   openServiceOps,
   type Postgres,
   pingPostgres,
   pingRedis,
   type RedisClient,
+  reasonOf,
   type ServiceDeps,
   type Settings,
   type Startup,
@@ -33,7 +38,7 @@ import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
 import { drain } from './http/server.ts'
 import { LimitExceeded } from './limits/limitDecision.ts'
 import { createRateLimiter } from './limits/rateLimit.ts'
-import { createGate } from './postgres/gate.ts'
+import { createGate, Overloaded } from './postgres/gate.ts'
 import { createSharedReads } from './postgres/sharedReads.ts'
 import { type QueryRedis, queryScripts } from './redis/askBatch.ts'
 import { createBreaker } from './redis/breaker.ts'
@@ -106,10 +111,16 @@ function openRequestDeps(
   const { db, authDb, redis, keys } = servers
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
+  const refusals = oncePerMinute<unknown>((reason, count, err) =>
+    logger.warn({ err, count }, `Postgres could not answer a read (${reason}): a 503, unless Redis answered`),
+  )
   const onFailure = (error: unknown) => {
     if (error instanceof LimitExceeded) return
     metrics.failures.inc()
-    logger.debug({ err: error }, 'Redis or Postgres failed')
+    // A part that does not answer is logged as an outage.
+    const isRefusal = error instanceof Overloaded || causesOf(error).some(({ code }) => isSqlState(code))
+    if (isRefusal && !isUnreachable(error)) refusals.note(reasonOf(error), 1, error)
+    else logger.debug({ err: error }, 'Redis or Postgres failed')
   }
   const breaker = createBreaker({
     redis,

@@ -42,6 +42,7 @@ test('hanging reads starve neither authentication nor other organizations, and e
     // About 4 s; twice that on a busy machine.
     expect(performance.now() - began).toBeLessThan(8_000)
   })
+  expect(alone.process.log().match(/"level":40.*could not answer a read \(too many reads/g)).toHaveLength(1)
 })
 
 test('connections beyond QUERY_MAX_CONNECTIONS are closed, and open ones are served', async () => {
