@@ -25,9 +25,9 @@ const refusedShown = 100
 
 /**
  * Sends every dead letter that exists now and was not replayed yet to its topic again, once; with `reason`, only those
- * of this reason. `onProgress` gets how many were sent so far and how much of the topic is read, 0 to 1. Returns how
- * many were sent, how many could not be (with the first of them), and how many records of the topic Tally did not
- * write.
+ * of this reason; never those for offsets that an operator gave up, which hold no record. `onProgress` gets how many
+ * were sent so far and how much of the topic is read, 0 to 1. Returns how many were sent, how many could not be (with
+ * the first of them), and how many records of the topic Tally did not write.
  */
 export async function replayAll(
   deps: ReplayDeps,
@@ -38,7 +38,9 @@ export async function replayAll(
 ): Promise<{ sent: number; refused: Refused[]; refusedCount: number; foreign: number }> {
   const all = { sent: 0, refused: [] as Refused[], refusedCount: 0, foreign: 0 }
   for await (const read of readDeadLetters(deps.kafka, deps.topicPrefix)) {
-    const entries = read.entries.filter(entry => reason === undefined || entry.reason === reason)
+    const entries = read.entries.filter(
+      entry => (reason ?? entry.reason) === entry.reason && whyNeverReplayed(entry) === undefined,
+    )
     const { sent, refused } = await replay(deps, entries)
     all.sent += sent.size
     all.refusedCount += refused.length

@@ -101,8 +101,9 @@ test('with --limit only the newest dead letters are listed, the oldest of them f
   }
 })
 
-test('nothing to list or to replay is not a failure', async () => {
+test('nothing to list or to replay is not a failure, and neither are offsets that were given up', async () => {
   expect(await run('list', '--json')).toEqual({ code: 0, stdout: '', stderr: 'there are no dead letters\n' })
+  await given({ offset: 4, key: null, value: null, reason: 'gap' })
   expect(await run('replay', '--all')).toEqual({
     code: 0,
     stdout: 'there are no dead letters to replay\n',
