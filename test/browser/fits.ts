@@ -67,6 +67,9 @@ export function layoutWrongs({ width, thumbPx }: { width: number; thumbPx: numbe
   }
   const top = document.querySelector('.top')?.getBoundingClientRect()
   if (top?.height > 72) wrongs.push(`the header is ${top.height} px high`)
+  const organization = document.querySelector('.organization')
+  if (width >= 390 && organization?.scrollHeight > organization?.clientHeight)
+    wrongs.push(`cut: ${named(organization)}`)
 
   const isInSentence = (link: Element) =>
     [...link.parentElement.childNodes].some(

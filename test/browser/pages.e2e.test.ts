@@ -114,7 +114,7 @@ test('every page fits a phone, a tablet and a screen, and can be read by everybo
 
 test('an organization without events has a page that fits, and so have the longest names, 60 days and seven digits', async () => {
   const { page } = await visit(fixture)
-  await signIn(page, await fixture.administrator(empty.organizationId))
+  await signIn(page, await fixture.administrator(empty.organizationId, { isPlatform: true }))
   const see = tour(page)
   await see('no-events', '/live')
   const name = (start: string) => start.padEnd(200, 'W')
