@@ -103,7 +103,7 @@ test('a key’s page says what it asked in the last day, with each error, and ho
     ['404', 'no such event or path, 1 time'],
   ])
   expect(body).toContain(`X-Api-Key: tally_…&quot; http://api.test/api/v1/events/${eventId}/live/item-counts`)
-  expect(body).toContain('<a href="http://api.test/docs/guide">Guides</a>')
+  expect(body).toContain('<a href="http://api.test/docs/guide" target="_blank" rel="noopener">Guides</a>')
   await visitor.post(`/keys/${keyId}/revoke`, {}, { from: '/keys/new' })
   expect((await visitor.get(`/keys/${keyId}`)).body).not.toContain('tally_…')
 })

@@ -35,5 +35,5 @@ export function snippetsView(shown: Of): Html {
 </details>`,
   )}</div>
 <p class="hidden" role="status" id="copied"></p>
-<p class="faint">The device sends the token in the header <code>X-Api-Key</code>. Next: <a href="${shown.apiUrl}/docs/guide/polling">polling well</a>.</p>`
+<p class="faint">The device sends the token in the header <code>X-Api-Key</code>. Next: <a href="${shown.apiUrl}/docs/guide/polling" target="_blank" rel="noopener">polling well</a>.</p>`
 }

@@ -77,7 +77,7 @@ ${shown.map(
 )}
 </nav>
 <div class="who">
-<a href="${apiUrl}/docs/guide">Guides</a><a href="${apiUrl}/docs">Reference</a>
+<a href="${apiUrl}/docs/guide" target="_blank" rel="noopener">Guides</a><a href="${apiUrl}/docs" target="_blank" rel="noopener">Reference</a>
 <button type="button" class="quiet" id="theme" title="Dark or light" aria-label="Dark or light">◐</button>
 <form method="post" action="/sign-out">${csrfField(csrf)}<button class="quiet">Sign out</button></form>
 </div>
