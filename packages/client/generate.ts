@@ -13,9 +13,12 @@ export async function generatedTypes(): Promise<string> {
   return `// Generated from the OpenAPI document by generate.ts. Do not edit.
 
 ${astToString(nodes)}
-/** The path of each operation. */
+/** The path of each operation, with the names of its parameters, as a URI template (RFC 6570). */
 export const pathOf = {
-${linesOf(Object.entries(endpoints), ([name, { url }]) => `    ${name}: "${url.replaceAll(/:(\w+)/g, '{$1}')}",`)}
+${linesOf(Object.entries(endpoints), ([name, { url, query }]) => {
+  const path = url.replaceAll(/:(\w+)/g, '{$1}')
+  return `    ${name}: "${path}{?${Object.keys(query.shape)}}",`
+})}
 } as const satisfies Record<keyof operations, string>;
 /** The \`type\` of a problem without \`/problems/\`; \`unknown\` is an answer that is not Tally's. */
 export type ProblemName =

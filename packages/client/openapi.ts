@@ -1402,17 +1402,17 @@ export interface operations {
     };
 }
 
-/** The path of each operation. */
+/** The path of each operation, with the names of its parameters, as a URI template (RFC 6570). */
 export const pathOf = {
-    listEvents: "/api/v1/events",
-    getEvent: "/api/v1/events/{eventId}",
-    getKpis: "/api/v1/events/{eventId}/analytics/kpis",
-    getSalesTrend: "/api/v1/events/{eventId}/analytics/sales-trend",
-    getOrdersByHour: "/api/v1/events/{eventId}/analytics/orders/by-hour",
-    getTopItems: "/api/v1/events/{eventId}/analytics/orders/top-items",
-    getItemCounts: "/api/v1/events/{eventId}/live/item-counts",
-    listOrders: "/api/v1/events/{eventId}/orders",
-    getOrder: "/api/v1/events/{eventId}/orders/{id}",
+    listEvents: "/api/v1/events{?}",
+    getEvent: "/api/v1/events/{eventId}{?}",
+    getKpis: "/api/v1/events/{eventId}/analytics/kpis{?dayId,areaId}",
+    getSalesTrend: "/api/v1/events/{eventId}/analytics/sales-trend{?days,areaId}",
+    getOrdersByHour: "/api/v1/events/{eventId}/analytics/orders/by-hour{?dayId,areaId}",
+    getTopItems: "/api/v1/events/{eventId}/analytics/orders/top-items{?dayId,areaId,limit}",
+    getItemCounts: "/api/v1/events/{eventId}/live/item-counts{?dayId,menuItemIds}",
+    listOrders: "/api/v1/events/{eventId}/orders{?dayId,areaId,status,page,pageSize}",
+    getOrder: "/api/v1/events/{eventId}/orders/{id}{?}",
 } as const satisfies Record<keyof operations, string>;
 /** The `type` of a problem without `/problems/`; `unknown` is an answer that is not Tally's. */
 export type ProblemName =

@@ -18,7 +18,8 @@ type Sending = { signal?: AbortSignal | undefined; etag?: string | undefined }
 export const longestMs = 86_400_000
 
 /** Throws TypeError for options that no request can be made of: `watch` would repeat its error as an outage. */
-export function createRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options) {
+export function createRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch, ...others }: Options) {
+  for (const name of Object.keys(others)) throw new TypeError(`${name}: not an option of connect`)
   const address = addressOf(url)
   if (address === undefined)
     throw new TypeError('url: the http:// or https:// address of Tally, without user name, query or fragment')
@@ -32,7 +33,7 @@ export function createRequest({ url, key, timeoutMs = 10_000, fetch: send = fetc
   /**
    * Returns the function that sends this request, again and again. Its `body` is undefined on a 304. It rejects with
    * TallyProblem for an error, and for whatever is not an answer of Tally. Throws TypeError for an operation that does
-   * not exist, and for a parameter of its path that is missing.
+   * not exist, for a parameter of its path that is missing, and for one that it does not have.
    */
   return (name: OperationName, parameters: object) => {
     const target = address + targetOf(name, parameters)
@@ -127,13 +128,17 @@ function targetOf(name: OperationName, parameters: object): string {
   if (!Object.keys(pathOf).includes(name))
     throw new TypeError(`${name}: the name of an operation, such as getKpis`)
   const given: Record<string, unknown> = { ...parameters }
-  const path = pathOf[name].replace(/\{(\w+)\}/g, (_, field: string) => {
+  const target = pathOf[name].replace(/\{(\w+)\}/g, (_, field: string) => {
     const value = given[field]
     delete given[field]
     if (typeof value !== 'string' || value === '') throw new TypeError(`${field}: the parameter is missing`)
     return encodeURIComponent(value)
   })
+  const [path, ...fields] = target.split(/\{\?|[,}]/)
   const query = new URLSearchParams()
-  for (const [field, value] of Object.entries(given)) if (value != null) query.set(field, String(value))
+  for (const [field, value] of Object.entries(given)) {
+    if (!fields.includes(field)) throw new TypeError(`${field}: not a parameter of ${name}`)
+    if (value != null) query.set(field, String(value))
+  }
   return `${path}?${query}`.replace(/\?$/, '')
 }

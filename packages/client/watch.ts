@@ -39,7 +39,8 @@ export function watch<Name extends OperationName>(
   parameters: Parameters<Name>,
   options: WatchOptions = {},
 ): AsyncGenerator<Reading<Answer<Name>>, void, void> {
-  const { everyMs = 5_000, staleAfterMs = 10_000, signal } = options
+  const { everyMs = 5_000, staleAfterMs = 10_000, signal, ...others } = options
+  for (const name of Object.keys(others)) throw new TypeError(`${name}: not an option of watch`)
   if (!(Number.isFinite(everyMs) && everyMs >= shortestMs && everyMs <= longestMs))
     throw new TypeError(`everyMs: a number of milliseconds from ${shortestMs} to ${longestMs}`)
   if (typeof staleAfterMs !== 'number' || !(staleAfterMs >= 0))

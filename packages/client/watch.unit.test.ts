@@ -251,8 +251,9 @@ test.for([
   { url: 'http://tally.test/#', key: 'tally_x', says: /^url: / },
   { url: 'http://tally.test', key: undefined, says: /^key: / },
   { url: 'http://tally.test', key: 'tally_…', says: /^key: / },
-])('an address or key that cannot be one is an error at once, not an outage: $url $key', options => {
-  expect(() => connect(options as never)).toThrow(options.says)
+  { url: 'http://tally.test', key: 'tally_x', timeoutMS: 5_000, says: /^timeoutMS: not an option / },
+])('what connect cannot use is an error at once, not an outage: $url $key', ({ says, ...options }) => {
+  expect(() => connect(options as never)).toThrow(says)
 })
 
 test.for([
@@ -277,6 +278,8 @@ test.for([
   { parameters: {}, says: /^eventId: / },
   { parameters: { eventId: undefined }, says: /^eventId: / },
   { parameters: null, says: /^eventId: / },
+  { parameters: { eventId, dayID: 42 }, says: /^dayID: not a parameter of getKpis$/ },
+  { everyMS: 5_000, says: /^everyMS: not an option of watch$/ },
 ])('an impossible option of a watch is a TypeError before any request: %o', ({ says, ...given }) => {
   const tally = fakeTally()
   const { name = 'getKpis', parameters = { eventId }, timeoutMs, fetch = tally.fetch, ...options } = given

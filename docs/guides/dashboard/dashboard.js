@@ -147,7 +147,7 @@ async function openEvent(tally) {
 }
 
 async function show() {
-  const tally = connect(settings)
+  const tally = connect({ url: settings.url, key: settings.key })
   say(`Connecting to ${settings.url}`)
   await openEvent(tally)
   const eventId = event.id
