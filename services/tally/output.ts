@@ -5,6 +5,12 @@ const linesOf = (lines: string[]): string => lines.map(line => `${visible(line)}
 /** Prints lines of the result on stdout, escaped: names and messages from outside could command a terminal. */
 export const print = (...lines: string[]): void => void process.stdout.write(linesOf(lines))
 
+/** As `print`; rejects if it cannot be written. */
+export const printSurely = (...lines: string[]): Promise<void> =>
+  new Promise((done, fail) => {
+    process.stdout.write(linesOf(lines), error => (error ? fail(error) : done()))
+  })
+
 /** As `print`, and waits for the reader: there may be more lines than fit in memory. */
 export const printMany = (lines: string[]): Promise<void> => printText(linesOf(lines))
 

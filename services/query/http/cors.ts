@@ -1,17 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-const exposed = [
-  'Date',
-  'ETag',
-  'Retry-After',
-  'Tally-As-Of',
-  'Tally-Ignored',
-  'WWW-Authenticate',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Request-Id',
-].join(', ')
+const exposed =
+  'Date, ETag, Retry-After, Tally-As-Of, Tally-Ignored, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id'
 
 /**
  * Lets pages of these origins read the API (docs/api.md, Browsers); undefined if there are none. A request without

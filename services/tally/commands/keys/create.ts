@@ -1,7 +1,7 @@
 import type { ApiKey, NewKey } from '@tally/access'
 import type { Command } from 'commander'
 import { openCommand, withTransaction } from '../../open.ts'
-import { print } from '../../output.ts'
+import { printSurely } from '../../output.ts'
 
 type Raw = {
   organization: string
@@ -30,13 +30,14 @@ export function addKeysCreate(keys: Command): void {
       const wanted = await parseWanted(raw)
       const { settings } = await openCommand()
       const { commandActor, createKeyWithin, note } = await import('@tally/access')
-      const { stored, token } = await withTransaction(settings.databaseUrl, async tx => {
+      const { stored } = await withTransaction(settings.databaseUrl, async tx => {
         const made = await createKeyWithin(tx, wanted)
         const { keyId, name, organizationId } = made.stored.key
         await note(tx, commandActor(organizationId), { action: 'key-created', subject: keyId, detail: name })
+        // Before the commit: a key whose token was not shown is of no use.
+        await printMade(made.stored.key, made.token, raw.json === true)
         return made
       })
-      await printMade(stored.key, token, raw.json === true)
       const { copyToRedis } = await import('./copyToRedis.ts')
       await copyToRedis(settings, stored)
     })
@@ -56,12 +57,14 @@ async function parseWanted(raw: Raw): Promise<NewKey> {
 async function printMade(key: ApiKey, token: string, asJson: boolean): Promise<void> {
   const { printKey } = await import('@tally/access')
   const printed = printKey(key)
-  if (asJson) return print(JSON.stringify({ ...printed, token }))
-  print(`token         ${token}   (shown only once: store it now)`)
-  print(`key id        ${printed.keyId}`)
-  print(`name          ${printed.name}`)
-  print(`organization  ${printed.organizationId}`)
-  print(`event         ${printed.eventId ?? 'all of the organization'}`)
-  print(`scopes        ${printed.scopes.join(', ')}`)
-  print(`expires       ${printed.expiresAt ?? 'never'}`)
+  if (asJson) return printSurely(JSON.stringify({ ...printed, token }))
+  return printSurely(
+    `token         ${token}   (shown only once: store it now)`,
+    `key id        ${printed.keyId}`,
+    `name          ${printed.name}`,
+    `organization  ${printed.organizationId}`,
+    `event         ${printed.eventId ?? 'all of the organization'}`,
+    `scopes        ${printed.scopes.join(', ')}`,
+    `expires       ${printed.expiresAt ?? 'never'}`,
+  )
 }

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { parseToken } from '@tally/access'
 import { parsedLines, tally } from '@tally/testkit/processes/command'
+import { program } from '@tally/testkit/processes/program'
 import { addEvent, addOrganization } from '@tally/testkit/records/rows'
 import { databaseOfFile, freshDatabase } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
@@ -17,10 +19,9 @@ const settings = {
 }
 
 const create = (...more: string[]) =>
-  tally(
-    ['keys', 'create', '--organization', organizationId, '--name', 'till', '--scope', 'events:read', ...more],
-    settings,
-  )
+  tally(['keys', 'create', ...ofDefault(more), '--name', 'till', '--scope', 'events:read', ...more], settings)
+const ofDefault = (more: string[]) =>
+  more.includes('--organization') ? [] : ['--organization', organizationId]
 
 async function created(...more: string[]) {
   const { code, stdout, stderr } = await create('--json', ...more)
@@ -56,6 +57,15 @@ test('without --json the token is printed for people, only once', async () => {
   const { code, stdout } = await create()
   expect(code).toBe(0)
   expect(stdout).toMatch(/^token +tally_\w+ +\(shown only once: store it now\)$/m)
+})
+
+test('a key whose token cannot be written is not created', async () => {
+  const organization = ['--organization', await addOrganization(database.db)]
+  const args = ['keys', 'create', ...organization, '--name', 'till', '--scope', 'events:read']
+  const options = { env: { ...process.env, ...settings }, encoding: 'utf8' } as const
+  const ran = spawnSync('sh', ['-c', '"$0" "$@" > /dev/full', program, ...args], options)
+  expect(ran).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot be written: ENOSPC') })
+  expect(await tally(['keys', 'list', ...organization, '--json'], settings)).toMatchObject({ stdout: '' })
 })
 
 test("an unknown organization, and an event that is not the organization's own, are failures", async () => {
