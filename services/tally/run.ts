@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
-import { sentenceOf, wasWrongUsage } from './failure.ts'
+import { sentenceOf, UsageError, wasWrongUsage } from './failure.ts'
 import { remark } from './output.ts'
 import { createProgram } from './program.ts'
 
@@ -10,6 +10,10 @@ import { createProgram } from './program.ts'
  */
 export async function run(args: string[]): Promise<number | undefined> {
   try {
+    // commander would take the last value; only --scope collects all.
+    const names = args.filter(arg => /^--[a-z]/.test(arg)).map(arg => arg.replace(/=.*/s, ''))
+    const twice = names.find((name, index) => name !== '--scope' && names.indexOf(name) < index)
+    if (twice !== undefined) throw new UsageError(`${twice} was given twice`)
     await createProgram().parseAsync(args, { from: 'user' })
     return undefined
   } catch (error) {

@@ -8,7 +8,8 @@ import { asRole, freshDatabase } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
 
 const organization = '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701'
-const create = ['keys', 'create', '--organization', organization, '--name', 'till', '--scope', 'events:read']
+const unnamed = ['keys', 'create', '--organization', organization, '--scope', 'events:read']
+const create = [...unnamed, '--name', 'till']
 
 test.each([
   [[]],
@@ -65,19 +66,20 @@ test.each([
   [['feed', '--json'], '--json goes with --list-organizations: leave it out'],
   [['contract', 'schemas', 'x'], 'TYPE takes one of organizations, events, orders, refunds, got "x"'],
   [['keys', 'list'], "required option '--organization <UUID>' not specified"],
+  [[...create, '--name=bar'], '--name was given twice'],
   [['keys', 'list', '--organization', 'x'], '--organization takes a UUID (8-4-4-4-12 hex digits), got "x"'],
-  [create.slice(0, 6), "required option '--scope <SCOPE>' not specified"],
+  [create.toSpliced(4, 2), "required option '--scope <SCOPE>' not specified"],
   [
     [...create, '--scope', 'bogus'],
     '--scope takes one of events:read, analytics:read, orders:read, got "bogus"',
   ],
-  [[...create, '--name', ''], '--name takes 1 to 200 characters: it must have at least 1 character'],
+  [[...unnamed, '--name', ''], '--name takes 1 to 200 characters: it must have at least 1 character'],
   [
-    [...create, '--name', 'n'.repeat(201)],
+    [...unnamed, '--name', 'n'.repeat(201)],
     '--name takes 1 to 200 characters: it must have at most 200 characters',
   ],
   ...['\x1b[2J', 'a\nb', '\x9b31m', '\u202e'].map((name): [string[], string] => [
-    [...create, '--name', name],
+    [...unnamed, '--name', name],
     '--name takes 1 to 200 characters: it must hold no control characters',
   ]),
   [['\x1b[2J'], "unknown command '\\u001b[2J'"],
