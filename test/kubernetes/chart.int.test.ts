@@ -246,11 +246,19 @@ test('a changed secret replaces the pods', async () => {
   expect(one.filter(metadata => other.includes(metadata))).toEqual([])
 })
 
-test('the PrometheusRule has the rules of infra/monitoring', async () => {
-  const values = { ...least, monitoring: { prometheusRule: { enabled: true } } }
-  const rule = (await render(helm, values)).find(({ kind }) => kind === 'PrometheusRule')
-  expect(rule?.spec).toEqual(parse(readFileSync(join(root, 'infra/monitoring/alerts.yaml'), 'utf8')))
-})
+test.each([
+  [{}, 'docs/runbook.md'],
+  [{ ADMIN_URL: 'https://area.example.org/' }, 'https://area.example.org/operations/runbook'],
+])(
+  'the PrometheusRule of settings with %j has the rules of infra/monitoring, which link to %s',
+  async (more, page) => {
+    const settings = { KAFKA_BROKERS: 'kafka:9092', ...more }
+    const values = { ...least, settings, monitoring: { prometheusRule: { enabled: true } } }
+    const rule = (await render(helm, values)).find(({ kind }) => kind === 'PrometheusRule')
+    const rules = readFileSync(join(root, 'infra/monitoring/alerts.yaml'), 'utf8')
+    expect(rule?.spec).toEqual(parse(rules.replaceAll('docs/runbook.md', page)))
+  },
+)
 
 test('the chart has the version of the program', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
