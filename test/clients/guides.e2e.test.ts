@@ -26,7 +26,9 @@ const folder = useFolder()
 let env: Record<string, string>
 
 beforeAll(async () => {
-  await tally.count([festival.organization(), festival.event(), festival.order()])
+  const item = (menuItemId: number, name: string) => ({ menuItemId, name, categoryName: 'Menu' })
+  const menuItems = [item(7, 'Fritto misto'), item(9, 'Acqua')]
+  await tally.count([festival.organization(), festival.event({ menuItems }), festival.order()])
   const TALLY_KEY = await tally.key(festival.organizationId)
   env = { TALLY_URL: tally.queries[0]?.address ?? '', TALLY_KEY, EVENT_ID: festival.eventId }
   // As the guides say.
@@ -53,9 +55,9 @@ test.for(blocks)('$file:$line works as it is written ($language)', async block =
 
 /** The programs that the administration area shows for a key, with the interpreter of each and what it prints. */
 const ofArea = [
-  { id: 'curl', language: 'sh', prints: /"itemName":"Burger","quantitySold":2/ },
-  { id: 'python', language: 'python', prints: /^Burger: 2$/m },
-  { id: 'node', language: 'js', prints: /^Burger: 2$/m },
+  { id: 'curl', language: 'sh', prints: /"itemName":"Fritto misto","quantitySold":2/ },
+  { id: 'python', language: 'python', prints: /^Fritto misto: 2$/m },
+  { id: 'node', language: 'js', prints: /^Fritto misto: 2$/m },
   { id: 'esp32', language: 'cpp', prints: /^Sold: 2$/m, until: 'Sold: 2\n' },
 ] as const
 
