@@ -11,11 +11,7 @@ import { useFixture } from './system/fixture.ts'
  * Each row of docs/reliability.md, When a part is down, and those about answers of Redis; without a projector:
  * test/acceptance/asOf.e2e.test.ts.
  */
-const fixture = useFixture({
-  projectors: 1,
-  queries: 2,
-  rateLimits: 'ActiveDayPass=1000000,Trial=5',
-})
+const fixture = useFixture({ projectors: 1, queries: 2, rateLimits: 'ActiveDayPass=1000000,Trial=5' })
 const sagra = newFestival()
 const order = sagra.order()
 const hot = (path: string) => !path.startsWith('/orders')

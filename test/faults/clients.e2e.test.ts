@@ -17,10 +17,7 @@ const kpisOf = (festival: { path: string }) => `${festival.path}/analytics/kpis`
 beforeAll(async () => {
   for (const festival of [sagra, verbena])
     await tally.count([festival.organization(), festival.event(), festival.order({ orderId: 'one' })])
-  tokens = {
-    sagra: await tally.key(sagra.organizationId),
-    verbena: await tally.key(verbena.organizationId),
-  }
+  tokens = { sagra: await tally.key(sagra.organizationId), verbena: await tally.key(verbena.organizationId) }
 })
 
 test('hanging reads starve neither authentication nor other organizations, and end in a 503', async () => {

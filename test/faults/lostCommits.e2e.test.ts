@@ -34,11 +34,7 @@ type Kpis = { orders: number; asOfMs: number; etag: string }
 async function kpis(query: number): Promise<Kpis | undefined> {
   const { status, body, headers } = await tally.get(`${sagra.path}/analytics/kpis`, { token, query })
   if (status !== 200) return undefined
-  return {
-    orders: body.data.totalOrders,
-    asOfMs: Date.parse(body.meta.asOf),
-    etag: String(headers.etag),
-  }
+  return { orders: body.data.totalOrders, asOfMs: Date.parse(body.meta.asOf), etag: String(headers.etag) }
 }
 
 const orders = (count: number) => Array.from({ length: count }, () => sagra.order())

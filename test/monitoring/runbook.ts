@@ -42,11 +42,7 @@ export function openIncidents(tally: Tally, festival: Festival) {
     await end()
     await tally.produce([festival.order(), festival.order(), festival.order()])
     const { partition, logEnd } = await listed()
-    await deleteBefore(tally.kafka, {
-      topic: orders,
-      partition,
-      offset: logEnd - 1,
-    })
+    await deleteBefore(tally.kafka, { topic: orders, partition, offset: logEnd - 1 })
     await start()
     await until('the partition waits for an operator', async () => (await listed()).state === 'gap')
   }

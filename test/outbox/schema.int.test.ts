@@ -110,11 +110,8 @@ test.each(['Africa/Monrovia', 'Pacific/Kiritimati', 'Pacific/Niue', 'Asia/Kolkat
     await session.query(
       `set timezone = '${zone}'; set datestyle = 'SQL, DMY'; set intervalstyle = 'sql_standard'`,
     )
-    for (const orderDateTime of [
-      '1970-01-01T00:00:00Z',
-      '1971-06-01T12:00:00Z',
-      '9999-12-31T23:59:59.999Z',
-    ]) {
+    const times = ['1970-01-01T00:00:00Z', '1971-06-01T12:00:00Z', '9999-12-31T23:59:59.999Z']
+    for (const orderDateTime of times) {
       const order = { ...recordExamples.orders, orderDateTime }
       expect(said(await storeRecord(session, 'orders', order))).toEqual(said(asSent('orders', order)))
     }

@@ -37,12 +37,7 @@ export function ordersByHour(list: Figures[], timeZone: string) {
   const hours = Map.groupBy(list, ({ order }) => moment.tz(at(order.orderDateTime), timeZone).hour())
   return [...hours]
     .sort(([a], [b]) => a - b)
-    .map(([hour, own]) => ({
-      hour,
-      orderCount: own.length,
-      revenue: centsOf(own) / 100,
-      currency: 'EUR',
-    }))
+    .map(([hour, own]) => ({ hour, orderCount: own.length, revenue: centsOf(own) / 100, currency: 'EUR' }))
 }
 
 /** A row for each payment method, the most takings first. */

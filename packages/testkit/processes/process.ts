@@ -91,10 +91,7 @@ export async function runTally(
   input = '',
   executable: string = program,
 ): Promise<Finished> {
-  const child = spawn(executable, command, {
-    env: { ...bareEnvironment(), ...settings },
-    stdio: 'pipe',
-  })
+  const child = spawn(executable, command, { env: { ...bareEnvironment(), ...settings }, stdio: 'pipe' })
   child.stdin.on('error', () => {}).end(input)
   running.add(child)
   const read = { stdout: '', stderr: '' }

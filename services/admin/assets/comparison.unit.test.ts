@@ -8,10 +8,7 @@ const opened = Date.UTC(2026, 8, 5, 18)
 const at = (hours: number) => opened + hours * hourMs
 const hour = (hour: number, revenue: number) => ({ hour, revenue, orderCount: 1 })
 
-const friday = {
-  totalSales: 1_000,
-  hours: [hour(18, 100), hour(19, 200.1), hour(23, 300), hour(0, 399.9)],
-}
+const friday = { totalSales: 1_000, hours: [hour(18, 100), hour(19, 200.1), hour(23, 300), hour(0, 399.9)] }
 const dayWith = (totalSales: number, over: object = {}) => ({
   kpis: { totalSales },
   openedAt: opened,

@@ -24,11 +24,8 @@ test('all cookies over TLS have the prefix __Host-', async () => {
   await behindTls.close()
   expect(reply.statusCode).toBe(303)
   const given = [...page.cookies, ...reply.cookies].filter(({ value }) => value !== '')
-  expect(given.map(({ name }) => name)).toEqual([
-    '__Host-tally_csrf',
-    '__Host-tally_session',
-    '__Host-tally_device',
-  ])
+  const names = given.map(({ name }) => name)
+  expect(names).toEqual(['__Host-tally_csrf', '__Host-tally_session', '__Host-tally_device'])
   for (const cookie of given)
     expect(cookie).toMatchObject({ secure: true, httpOnly: true, sameSite: 'Lax', path: '/' })
 })
@@ -62,9 +59,7 @@ test('behind a proxy that names no port, the cookies of two installations differ
   const { email } = await newOffice(secure)
   const visitor = newVisitor(secure.app, '192.0.2.1', { host: 'hall.test' })
   await visitor.signIn(email)
-  expect([...visitor.cookies.keys()].toSorted()).toEqual([
-    '__Host-tally_device_8443',
-    '__Host-tally_session_8443',
-  ])
+  const names = [...visitor.cookies.keys()].toSorted()
+  expect(names).toEqual(['__Host-tally_device_8443', '__Host-tally_session_8443'])
   await secure.close()
 })

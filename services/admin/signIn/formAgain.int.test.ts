@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { csrfOf, newEvent, newVisitor, password, signedIn, useFixture } from '../test/fixture.ts'
 
@@ -60,10 +61,7 @@ test('a screen link’s form opens again as it was sent', async () => {
 
 test('who must confirm first comes back to the fields, too', async () => {
   const { visitor } = await signedIn(fixture)
-  await fixture.db
-    .updateTable('admin_sessions')
-    .set({ confirmed_at: new Date(0) as never })
-    .execute()
+  await fixture.run(sql`update admin_sessions set confirmed_at = 'epoch'`)
   const from = { from: '/account' }
   const { location } = (await visitor.post('/keys', till, from)).headers
   expect(location).toContain('/confirm?next=%2Fkeys%2Fnew%3Fagain%3Dyes%26name%3DTill')

@@ -31,11 +31,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   const database = await freshDatabase()
   const prefix = `test-${randomBytes(6).toString('hex')}`
   const logger = createLogger('test', 'silent')
-  const redis = openWholeRedis(redisUrl, {
-    name: 'test',
-    commandTimeoutMs: 60_000,
-    onError: () => {},
-  })
+  const redis = openWholeRedis(redisUrl, { name: 'test', commandTimeoutMs: 60_000, onError: () => {} })
   await whenReady(redis, 60_000)
   const kafka = connectTo(kafkaBrokers)
   const keys = allKeys(prefix)

@@ -25,13 +25,7 @@ export function newAuthenticator() {
   }
   const answer = (response: object) => {
     const name = id.toString('base64url')
-    return JSON.stringify({
-      id: name,
-      rawId: name,
-      type: 'public-key',
-      clientExtensionResults: {},
-      response,
-    })
+    return JSON.stringify({ id: name, rawId: name, type: 'public-key', clientExtensionResults: {}, response })
   }
   const clientData = (type: string, options: string, { origin = 'http://admin.test' }: Moment) =>
     Buffer.from(

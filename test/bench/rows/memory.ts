@@ -33,11 +33,7 @@ export const memory: Row = {
         const { peak, now } = memoryOf(pid)
         const what = `${name}, ${size.toLocaleString('en')} orders, ${events} events`
         return [
-          {
-            row: 'memory, peak',
-            ours: { what, unit: 'MiB', rounds: [peak] },
-            goal: valueAtMost(value),
-          },
+          { row: 'memory, peak', ours: { what, unit: 'MiB', rounds: [peak] }, goal: valueAtMost(value) },
           { row: 'memory, at rest', ours: { what, unit: 'MiB', rounds: [now] } },
         ]
       }

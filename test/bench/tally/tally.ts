@@ -108,11 +108,7 @@ async function start(
   }
 
   const countedUpTo = () =>
-    earliestAsOf(redis, {
-      redisPrefix: name,
-      topicPrefix: data.topicPrefix,
-      partitions: data.partitions,
-    })
+    earliestAsOf(redis, { redisPrefix: name, topicPrefix: data.topicPrefix, partitions: data.partitions })
   const untilCounted = async () => {
     const sinceMs = Date.now()
     while ((await countedUpTo()) < sinceMs) await sleep(20).then(throwIfGone)

@@ -72,12 +72,7 @@ const concurrently =
 export const clusterFaults: Fault<ClusterSystem>[] = [
   { name: 'a broker killed', allows: 'everything', prepare, run: loseBroker('SIGKILL') },
   { name: 'a broker cut off', allows: 'everything', prepare, run: loseBroker('SIGSTOP') },
-  {
-    name: 'a Redis master killed, its last writes lost',
-    allows: 'everything',
-    prepare,
-    run: loseMaster,
-  },
+  { name: 'a Redis master killed, its last writes lost', allows: 'everything', prepare, run: loseMaster },
   {
     name: 'the primary killed, an asynchronous standby promoted',
     allows: 'no-orders',

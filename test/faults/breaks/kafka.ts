@@ -41,11 +41,7 @@ async function setTopic(
 }
 
 export const kafkaBreaks: Break[] = [
-  {
-    line: 'fail kafka',
-    what: 'Kafka is down',
-    make: () => ({ KAFKA_BROKERS: '127.0.0.1:1' }),
-  },
+  { line: 'fail kafka', what: 'Kafka is down', make: () => ({ KAFKA_BROKERS: '127.0.0.1:1' }) },
   {
     line: 'fail kafka',
     what: 'TLS, where Kafka speaks none',
@@ -61,11 +57,7 @@ export const kafkaBreaks: Break[] = [
   {
     line: 'fail kafka',
     what: 'credentials that Kafka does not take',
-    make: () => ({
-      KAFKA_SASL_MECHANISM: 'plain',
-      KAFKA_SASL_USERNAME: 'u',
-      KAFKA_SASL_PASSWORD: 'hidden',
-    }),
+    make: () => ({ KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'hidden' }),
   },
   {
     line: 'warn kafka',
@@ -141,11 +133,7 @@ export const kafkaBreaks: Break[] = [
       return settings
     },
   },
-  {
-    line: 'fail group',
-    what: 'no projector runs',
-    make: () => ({ KAFKA_GROUP_ID: 'nobody' }),
-  },
+  { line: 'fail group', what: 'no projector runs', make: () => ({ KAFKA_GROUP_ID: 'nobody' }) },
   {
     line: 'fail asOf',
     what: 'shards that no projector has read for two hours',

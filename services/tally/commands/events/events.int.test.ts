@@ -77,10 +77,7 @@ test('a removal shows what goes and changes nothing without --yes', async ({ har
   await at.events(0, anEvent({ eventId, organizationId }))
   await at.orders(0, anOrder({ eventId }))
   const shown = await run(harness, 'remove', eventId)
-  expect(shown).toMatchObject({
-    code: 2,
-    stderr: 'tally: nothing was changed: repeat with --yes to do it\n',
-  })
+  expect(shown).toMatchObject({ code: 2, stderr: 'tally: nothing was changed: repeat with --yes to do it\n' })
   expect(linesOf(shown)).toEqual([
     expect.stringMatching(/^ORGANIZATION/),
     expect.stringContaining(`${organizationId}  ${eventId}`),

@@ -12,11 +12,7 @@ import { expect, inject, test } from 'vitest'
 const database = await databaseOfFile()
 const { redis, keys, prefix } = await redisOfFile()
 const organizationId = await addOrganization(database.db)
-const settings = {
-  DATABASE_URL: database.url,
-  REDIS_URL: inject('servers').redisUrl,
-  REDIS_PREFIX: prefix,
-}
+const settings = { DATABASE_URL: database.url, REDIS_URL: inject('servers').redisUrl, REDIS_PREFIX: prefix }
 
 const create = (...more: string[]) =>
   tally(['keys', 'create', ...ofDefault(more), '--name', 'till', '--scope', 'events:read', ...more], settings)
