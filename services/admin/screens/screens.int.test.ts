@@ -30,22 +30,11 @@ test('a link shows the live screen of its event', async () => {
 
 test('a link shows nothing else and changes nothing', async () => {
   const { screen, eventId, page } = await withScreen()
-  for (const path of [
-    '/',
-    '/live',
-    `/live?eventId=${eventId}`,
-    '/keys',
-    '/keys/new',
-    '/usage',
-    '/audit',
-    '/audit.csv',
-    '/account',
-    '/screens',
-  ])
-    expect([path, (await screen.get(path)).headers.location]).toEqual([
-      path,
-      expect.stringMatching(/^\/sign-in\?next=/),
-    ])
+  const pages = ['/', '/live', '/keys', '/keys/new', '/usage', '/audit', '/audit.csv', '/account', '/screens']
+  for (const path of [...pages, `/live?eventId=${eventId}`]) {
+    const { location } = (await screen.get(path)).headers
+    expect([path, location]).toEqual([path, expect.stringMatching(/^\/sign-in\?next=/)])
+  }
   expect((await screen.get(`/live/stream?eventId=${eventId}&day=41`)).statusCode).toBe(401)
   const form = { name: 'till', scope: 'events:read', eventId: '', ends: 'never' }
   expect((await screen.post('/keys', form, { from: page })).statusCode).not.toBe(201)
@@ -87,12 +76,17 @@ test('a link ends after 30 days', async () => {
 
 test('an event or link of another organization is neither shown nor revoked', async () => {
   const own = await withScreen()
-  const other = await withScreen()
+  const other = await withScreen({ name: 'Theirs' })
   const form = { ...link30Days, eventId: other.eventId }
   expect((await own.visitor.post('/screens', form, { from: '/screens' })).statusCode).toBe(400)
   const path = /\/screens\/\d+\/revoke/.exec((await other.visitor.get('/screens')).body)?.[0] ?? ''
   expect((await own.visitor.post(path, {}, { from: '/screens' })).statusCode).toBe(404)
   expect((await other.screen.get(other.page)).statusCode).toBe(200)
+  const shows = async ({ visitor }: typeof own, list: string) =>
+    (await visitor.get(list)).body.includes('Theirs')
+  expect([await shows(own, '/screens'), await shows(other, '/screens')]).toEqual([false, true])
+  const revoked = String((await other.visitor.post(path, {}, { from: '/screens' })).headers.location)
+  expect([await shows(own, revoked), await shows(other, revoked)]).toEqual([false, true])
 })
 
 test('the links of an organization are bounded, also if several are made at once', async () => {
