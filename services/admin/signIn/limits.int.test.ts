@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import {
@@ -9,7 +10,7 @@ import {
   resetPath,
   useFixture,
 } from '../test/fixture.ts'
-import { limits, takeAttempt } from './attempts.ts'
+import { countAttempt, limits, takeAttempt } from './attempts.ts'
 
 const fixture = useFixture()
 
@@ -35,17 +36,13 @@ test('attempts of a network for an account are limited, even if it does not exis
 /** Uses up a limit by attempts of others, without their passwords. */
 const useUp = (limit: keyof typeof limits, attempt: (index: number) => { email: string; address: string }) =>
   Promise.all(
-    Array.from({ length: limits[limit].attempts }, (_, index) =>
-      takeAttempt(fixture.db, { device: undefined, ...attempt(index) }),
-    ),
+    Array.from({ length: limits[limit].attempts }, (_, index) => takeAttempt(fixture.db, attempt(index))),
   )
 
 test('attempts are limited by network across accounts, then by site; other networks are not affected', async () => {
   const { email } = await newOffice(fixture)
-  const taken = await useUp('network', index => ({
-    email: `${index}@example.org`,
-    address: '2001:db8:1:2::1',
-  }))
+  const address = '2001:db8:1:2::1'
+  const taken = await useUp('network', index => ({ email: `${index}@example.org`, address }))
   expect(new Set(taken)).toEqual(new Set([undefined]))
   expect((await visitor('2001:db8:1:2:ffff::9').signIn(email)).statusCode).toBe(429)
   expect((await visitor('2001:db8:1:3::1').signIn(email)).statusCode).toBe(303)
@@ -65,11 +62,7 @@ test('a network over its limit reaches no account and leaves no further row', as
   const rows = async () => (await db.selectFrom('sign_in_attempts').selectAll().execute()).length
   const before = await rows()
   const refused = await inTurn(limits.account.attempts + 1, index =>
-    takeAttempt(db, {
-      email: index % 2 === 0 ? email : `new-${index}@example.com`,
-      address,
-      device: undefined,
-    }),
+    takeAttempt(db, { email: index % 2 === 0 ? email : `new-${index}@example.com`, address }),
   )
   expect(refused).not.toContain(undefined)
   expect(await rows()).toBe(before)
@@ -88,6 +81,9 @@ test('nobody can lock out a browser in which the account has signed in before', 
   expect((await visitor('198.18.1.1').signIn(email)).statusCode).toBe(429)
   expect((await visitor('203.0.113.60').signIn(email)).statusCode).toBe(429)
   expect((await own.signIn(email)).statusCode).toBe(303)
+  await own.post('/sign-out', {}, { from: '/keys' })
+  await fixture.run(sql`update known_devices set last_used_at = now() - interval '180 days'`)
+  expect((await own.signIn(email)).statusCode).toBe(429)
 })
 
 test('while strangers fill the queue of password checks, further ones get a 503, and a known browser signs in', async () => {
@@ -141,6 +137,27 @@ test.for([
   if (status === 401) expect([...body.matchAll(/"What">Too many sign-in attempts/g)]).toHaveLength(1)
 })
 
+type Gate = PromiseWithResolvers<void>
+/** Passwords that are checked until the gate opens: two of them, and the others wait. */
+const fill = (gate: Gate, isKnown: boolean, count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    fixture.deps.queuePasswordHash({ isKnown, from: `other ${n}` }, () => gate.promise),
+  )
+
+test('a stranger takes no place of known browsers in the queue of password checks', async () => {
+  const { email } = await newOffice(fixture)
+  const own = visitor('203.0.113.72')
+  await own.signIn(email)
+  await own.post('/sign-out', {}, { from: '/keys' })
+  const gate = Promise.withResolvers<void>()
+  const others = fill(gate, true, 12)
+  const stranger = visitor('203.0.113.73').signIn(email, 'x')
+  const known = (await own.signIn(email)).statusCode
+  gate.resolve()
+  await Promise.all(others)
+  expect([known, (await stranger).statusCode]).toEqual([503, 401])
+})
+
 test('attempts that find the queue of password checks full do not count', async () => {
   const { email } = await newOffice(fixture)
   const link = await resetPath(fixture, email)
@@ -153,16 +170,14 @@ test('attempts that find the queue of password checks full do not count', async 
     () => visitor().post(link, { password: next }, { from: link }),
   ]
   const tryAll = () => inTurn(tries.length, async index => (await tries[index]?.())?.statusCode)
+  const countOther = async () => (await countAttempt(fixture.db, 'reset', 'other')).attempts
+  expect(await countOther()).toBe(1)
   const gate = Promise.withResolvers<void>()
-  const fill = (isKnown: boolean, count: number) =>
-    Array.from({ length: count }, (_, n) =>
-      fixture.deps.queuePasswordHash({ isKnown, from: `other ${n}` }, () => gate.promise),
-    )
-  const others = [...fill(true, 12), ...fill(false, 10)]
+  const others = [...fill(gate, true, 12), ...fill(gate, false, 10)]
   const shed = await inTurn(limits.pair.attempts + 1, tryAll)
   gate.resolve()
   await Promise.all(others)
-  expect(new Set(shed.flat())).toEqual(new Set([503]))
+  expect([new Set(shed.flat()), await countOther()]).toEqual([new Set([503]), 2])
   expect(await tryAll()).toEqual([303, 303, 400, 303])
 })
 
@@ -171,28 +186,45 @@ test('a known browser has a limit of its own, and is known for its own account o
   const own = visitor('203.0.113.70')
   await own.signIn(anna.email)
   await own.post('/sign-out', {}, { from: '/keys' })
+  await visitor('203.0.113.71').signIn(berta.email)
+  await useUp('account', index => ({ email: berta.email, address: `198.18.2.${index}` }))
+  expect((await own.signIn(berta.email)).statusCode).toBe(429)
   const statuses = await inTurn(
     limits.device.attempts + 1,
     async () => (await own.signIn(anna.email, 'x')).statusCode,
   )
   expect(statuses).toEqual([...Array(limits.device.attempts).fill(401), 429])
-  await useUp('account', index => ({ email: berta.email, address: `198.18.2.${index}` }))
-  expect((await own.signIn(berta.email)).statusCode).toBe(429)
 })
 
 test('the browsers remembered per administrator are bounded', async () => {
-  const { email } = await newOffice(fixture)
-  await inTurn(22, () => visitor('203.0.113.80').signIn(email))
-  const { rows } = await fixture.run(sql`
-select from known_devices join administrators using (administrator_id) where email = ${email}`)
-  expect(rows).toHaveLength(20)
+  const [{ email }, other] = [await newOffice(fixture), await newOffice(fixture)]
+  const elsewhere = visitor('203.0.113.81')
+  await elsewhere.signIn(other.email)
+  const browsers = Array.from({ length: 21 }, () => visitor('203.0.113.80'))
+  for (const one of browsers) await one.signIn(email)
+  // One that signs in again is one browser.
+  await browsers.at(-1)?.post('/sign-out', {}, { from: '/keys' })
+  await browsers.at(-1)?.signIn(email)
+  const { rows } = await fixture.run(sql<{ hash: string }>`
+select encode(device_sha256, 'hex') as hash from known_devices join administrators using (administrator_id)
+where email in (${email}, ${other.email})`)
+  const hashes = [elsewhere, ...browsers.slice(1)].map(({ cookies }) =>
+    hash('sha256', cookies.get('tally_device') ?? ''),
+  )
+  expect(rows.map(({ hash }) => hash).toSorted()).toEqual(hashes.toSorted())
 })
 
-test('a sign-in resets the failed attempts of its account', async () => {
+test('a sign-in resets the failed attempts of its network for its account, not those for other accounts', async () => {
   const { email } = await newOffice(fixture)
-  await inTurn(limits.pair.attempts - 1, () => visitor('198.51.100.20').signIn(email, 'x'))
-  expect((await visitor('198.51.100.20').signIn(email)).statusCode).toBe(303)
-  expect((await visitor('198.51.100.20').signIn(email, 'x')).statusCode).toBe(401)
+  const address = '198.51.100.20'
+  const { pair, network } = limits
+  await inTurn(pair.attempts - 1, () => visitor(address).signIn(email, 'x'))
+  expect((await visitor(address).signIn(email)).statusCode).toBe(303)
+  expect((await visitor(address).signIn(email, 'x')).statusCode).toBe(401)
+  await inTurn(network.attempts - pair.attempts - 1, index =>
+    takeAttempt(fixture.db, { email: `${index}@example.org`, address }),
+  )
+  expect((await visitor(address).signIn(email)).statusCode).toBe(429)
 })
 
 async function inTurn<T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> {
