@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { newEvent, newVisitor, password, signedIn, useFixture } from '../test/fixture.ts'
+import { newEvent, newVisitor, password, resetPath, signedIn, useFixture } from '../test/fixture.ts'
+import { openLink } from '../test/screenLink.ts'
+import { forgetEnded } from './sessions.ts'
 
 const fixture = useFixture()
 
@@ -16,14 +18,10 @@ update admin_sessions set confirmed_at = confirmed_at - make_interval(mins => ${
 from administrators where administrators.administrator_id = admin_sessions.administrator_id and email = ${office.email}`)
   return { visitor, keyId, ...office }
 }
-const statesOf = async (organizationId: string) =>
-  (
-    await fixture.db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .execute()
-  ).map(({ revoked_at }) => (revoked_at === null ? 'good' : 'revoked'))
+async function statesOf(organizationId: string) {
+  const states = sql`select revoked_at is null as good from api_keys where organization_id = ${organizationId}`
+  return (await fixture.run(states)).rows
+}
 
 test('30 minutes after the sign-in, keys, screen links and sessions are changed only after the password', async () => {
   const { visitor, email, keyId, organizationId } = await signedInAgo(30)
@@ -48,7 +46,7 @@ test('30 minutes after the sign-in, keys, screen links and sessions are changed 
     const { statusCode, headers } = await visitor.post(path, form, { from: '/confirm' })
     expect([path, statusCode, headers.location?.split('%3F')[0]]).toEqual([path, 303, confirmOf(page)])
   }
-  expect(await statesOf(organizationId)).toEqual(['good'])
+  expect(await statesOf(organizationId)).toEqual([{ good: true }])
   expect((await visitor.get('/screens')).body).not.toContain('Hall')
   for (const one of [visitor, elsewhere]) expect((await one.get('/keys')).statusCode).toBe(200)
 
@@ -77,4 +75,39 @@ test.for([
 update admin_sessions set ${sql.raw(change)}
 where administrator_id = (select administrator_id from administrators where email = ${email})`)
   expect((await visitor.get('/keys')).statusCode).toBe(303)
+})
+
+test('a session in use goes on, and keeps no other one', async () => {
+  const [used, unused] = [await signedIn(fixture), await signedIn(fixture)]
+  for (let times = 0; times < 2; times++) {
+    await fixture.run(sql`update admin_sessions set last_seen_at = last_seen_at - interval '20 minutes'`)
+    expect((await used.visitor.get('/keys')).statusCode).toBe(200)
+  }
+  expect((await unused.visitor.get('/keys')).statusCode).toBe(303)
+})
+
+test('what has ended is deleted, and nothing else', async () => {
+  const { db } = fixture.deps
+  for (let times = 0; times < 2; times++) {
+    const { email } = await openLink(fixture)
+    await resetPath(fixture, email)
+  }
+  await forgetEnded(db)
+  const ends = Object.entries({
+    admin_sessions: "created_at = now() - interval '12 hours'",
+    known_devices: "last_used_at = now() - interval '180 days'",
+    one_time_tokens: 'ends_at = now()',
+    screen_links: 'ends_at = now()',
+    sign_in_attempts: 'ends_at = now()',
+  })
+  const rows = () =>
+    Promise.all(
+      ends.map(async ([table]) => (await fixture.run(sql`select from ${sql.table(table)}`)).rows.length),
+    )
+  const before = await rows()
+  for (const [table, ended] of ends)
+    await fixture.run(sql`
+update ${sql.table(table)} set ${sql.raw(ended)} where ctid = (select max(ctid) from ${sql.table(table)})`)
+  await forgetEnded(db)
+  expect([before.every(count => count > 1), await rows()]).toEqual([true, before.map(count => count - 1)])
 })
