@@ -47,6 +47,8 @@ test('of two concurrent uses of a code, one signs in', async () => {
 test('a recovery code replaces the app once, and only its hash is stored', async () => {
   const { email, recovery, visitor } = await withApp(fixture)
   const [code = ''] = recovery
+  const other = await withApp(fixture)
+  expect(await enter(other.email, code)).toEqual({ status: 401, isIn: false })
   expect(await enter(email, code.toLowerCase())).toEqual({ status: 303, isIn: true })
   expect(await enter(email, code)).toEqual({ status: 401, isIn: false })
   for (const path of ['/account', '/account/second-factor'])
@@ -68,6 +70,12 @@ test('codes are limited like passwords, and a right password does not reset the 
   const form = { code: codeOf(secret), next: '/' }
   statuses.push((await visitor.post('/sign-in/code', form, { from: '/sign-in/code' })).statusCode)
   expect(statuses).toEqual([...Array(5).fill([303, 401]).flat(), 429])
+})
+
+test('a sign-in with a code resets the attempts', async () => {
+  const { email, recovery } = await withApp(fixture)
+  for (const code of recovery.slice(0, limits.pair.attempts / 2 + 1))
+    expect((await enter(email, code, newVisitor(fixture.app, '203.0.113.33'))).isIn).toBe(true)
 })
 
 test('of two recovery codes sent at once after one password, one signs in and the other stays', async () => {
@@ -145,6 +153,8 @@ test('a code without the password before it, or five minutes later, is refused',
     stranger.post('/sign-in/code', { code: codeOf(secret), next: '/' }, { from: '/sign-in/code' })
   expect((await send()).statusCode).toBe(400)
   await stranger.signIn(email)
+  // What is accepted once as a sign-in's first half sets no password.
+  expect((await stranger.get(`/reset/${stranger.cookies.get('tally_code')}`)).statusCode).toBe(404)
   await fixture.run(sql`update one_time_tokens set ends_at = ends_at - interval '5 minutes'`)
   expect((await send()).statusCode).toBe(400)
 })
@@ -157,13 +167,13 @@ test('the second factor is turned off with a code only, and a code confirms a si
   await fixture.run(sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`)
   const confirm = '/confirm?next=%2Faccount%2Fsecond-factor'
   expect((await visitor.get(from)).headers.location).toBe(confirm)
+  const given = { password, next: '/keys/new' }
+  expect((await visitor.post('/confirm', given, { from: '/confirm' })).headers.location).toBe('/keys/new')
+  await fixture.run(sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`)
   const late = await visitor.post(off, { code: codeOf(secret) }, { from: '/account' })
   expect(late.headers.location).toBe(`${confirm}%3Fagain%3Dyes`)
-  const confirmed = await visitor.post(
-    '/confirm',
-    { password: codeOf(secret), next: from },
-    { from: '/confirm' },
-  )
+  const form = { password: codeOf(secret), next: from }
+  const confirmed = await visitor.post('/confirm', form, { from: '/confirm' })
   expect(confirmed.headers.location).toBe(from)
   expect((await visitor.post(off, { code: codeOf(secret, 1) }, { from })).statusCode).toBe(303)
   expect((await newVisitor(fixture.app).signIn(email)).headers.location).toBe('/')

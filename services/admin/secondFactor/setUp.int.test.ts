@@ -37,9 +37,14 @@ test('if a second factor is required, only the pages that set it up open without
   const secret = secretIn((await visitor.get(page)).body)
   await visitor.post(page, { code: codeOf(secret) }, { from: page })
   const after = (await visitor.get('/keys')).statusCode
+  // Whoever turns it off with a code has a while to set up another one.
+  await sql`update administrators set enrol_until = null`.execute(required.db)
+  await visitor.post(`${page}/remove`, { code: codeOf(secret, 1) }, { from: page })
+  const again = secretIn((await visitor.get(page)).body)
   await required.close()
   expect(new Set(locations)).toEqual(new Set([page]))
   expect([made.statusCode, made.headers.location, after]).toEqual([303, page, 200])
+  expect([again.length, again]).toEqual([secret.length, expect.not.stringContaining(secret)])
 })
 
 test('if a second factor is required, a password alone sets none up: a fresh account or a reset link does', async () => {
@@ -87,6 +92,8 @@ test('a new password ends the setting up of a second factor: who saw its secret 
 
 test('a secret is encrypted in Postgres for its administrator, while it is set up and afterwards', async () => {
   const { organizationId, visitor } = await signedIn(fixture)
+  // One that is not required is set up at any time.
+  await fixture.run(sql`update administrators set enrol_until = null`)
   const secret = secretIn((await visitor.get('/account/second-factor')).body)
   expect(await storedSecret(organizationId)).toMatchObject({
     secret: null,

@@ -228,13 +228,14 @@ test('who signs in as someone else to confirm gets neither session', async () =>
 })
 
 test('a required second factor is the provider’s matter for those who come through it', async () => {
-  const rules = { requiresSecondFactor: true, allowsPasswords: false }
-  const required = await openFixture({ oidc: openProvider(), ...rules })
+  const required = await openFixture({ oidc: openProvider(), requiresSecondFactor: true })
   const { email } = await newOffice(required)
   accounts.set('emma', { email, email_verified: true })
   const visitor = newVisitor(required.app)
   await visitor.get(await throughProvider(visitor, 'emma'))
   const { statusCode } = await visitor.get('/keys')
+  await sql`update administrators set enrol_until = null`.execute(required.db)
+  expect((await visitor.get('/account/second-factor')).statusCode).toBe(200)
   const page = (await newVisitor(required.app).get('/sign-in')).body
   await required.close()
   expect(statusCode).toBe(200)
