@@ -13,14 +13,10 @@ async function signedIn(email: string) {
 }
 const isSignedIn = async (visitor: ReturnType<typeof newVisitor>) =>
   (await visitor.get('/keys')).statusCode === 200
-const actionsOf = async (email: string) =>
-  (
-    await fixture.run(
-      sql<{
-        action: string
-      }>`select action from audit_entries where email = ${email} order by audit_id`,
-    )
-  ).rows.map(({ action }) => action)
+async function actionsOf(email: string) {
+  const actions = sql<{ action: string }>`select action from audit_entries where email = ${email}`
+  return (await fixture.run(actions)).rows.map(({ action }) => action)
+}
 
 test('a changed password ends all other sessions and renews this one', async () => {
   const { email } = await newOffice(fixture)
@@ -75,11 +71,8 @@ test('the account page lists one’s own sessions only; sign out everywhere ends
   const reply = await own.post('/account/sign-out-everywhere', {}, { from: '/account' })
   expect(reply.statusCode).toBe(303)
   expect((await own.get(String(reply.headers.location))).body).toContain('All your sessions have ended.')
-  expect([await isSignedIn(own), await isSignedIn(other), await isSignedIn(stranger)]).toEqual([
-    false,
-    false,
-    true,
-  ])
+  const left = await Promise.all([own, other, stranger].map(isSignedIn))
+  expect(left).toEqual([false, false, true])
   expect(await actionsOf(email)).toContain('signed-out-everywhere')
 })
 
@@ -89,14 +82,11 @@ test('an address has one form in sessions and in the audit trail, however it cam
     const visitor = newVisitor(fixture.app, address)
     expect((await visitor.signIn(email, password)).statusCode).toBe(303)
   }
-  const addressesIn = (table: 'admin_sessions' | 'audit_entries') =>
-    fixture
-      .run(
-        sql<{
-          address: string
-        }>`select distinct address from ${sql.table(table)} where address ~* '(198.51.100.7|2001:db8)' order by 1`,
-      )
-      .then(({ rows }) => rows.map(({ address }) => address))
+  const addressesIn = async (table: 'admin_sessions' | 'audit_entries') => {
+    const { rows } = await fixture.run(sql<{ address: string }>`
+select distinct address from ${sql.table(table)} where address ~* '(198.51.100.7|2001:db8)' order by 1`)
+    return rows.map(({ address }) => address)
+  }
   const plain = ['198.51.100.7', '2001:db8::7']
   expect([await addressesIn('admin_sessions'), await addressesIn('audit_entries')]).toEqual([plain, plain])
 })
@@ -164,12 +154,14 @@ test('a reset link that is opened where someone else is signed in leads to the s
   const { email } = await newOffice(fixture)
   const other = await newOffice(fixture)
   const visitor = await signedIn(other.email)
+  const before = newVisitor(fixture.app, undefined, { cookies: new Map(visitor.cookies) })
   const path = await resetPath(fixture, email)
   const { headers } = await visitor.post(path, { password: next }, { from: path })
   const page = await visitor.get(String(headers.location))
   expect([page.statusCode, page.body.includes('Password set. Sign in with it.')]).toEqual([200, true])
   await visitor.post('/sign-in', { email, password: next }, { from: String(headers.location) })
   expect((await visitor.get('/account')).body).toContain(email)
+  expect(await isSignedIn(before)).toBe(false)
 })
 
 test('of two concurrent uses of a reset link one sets the password', async () => {

@@ -106,6 +106,15 @@ test('an address that is none, or is in use, is refused on the form, with what w
   }
 })
 
+test('an organization has at most 100 people by invitations', async () => {
+  const { visitor, organizationId } = await signedIn(fixture)
+  await fixture.run(sql`
+insert into administrators (organization_id, email, password_hash, is_platform)
+select ${organizationId}, ${organizationId} || n || '@example.org', 'none', false from generate_series(2, 99) as n`)
+  const statuses = [newAddress(), newAddress()].map(async email => (await invite(visitor, email)).statusCode)
+  expect((await Promise.all(statuses)).toSorted()).toEqual([201, 409])
+})
+
 test('30 minutes after the sign-in it asks who one is, and then has the form with its field', async () => {
   const { visitor, email: own } = await signedIn(fixture)
   const email = newAddress()
