@@ -1,4 +1,5 @@
 import { createLogger } from '@tally/platform'
+import { untilLocked } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -40,11 +41,7 @@ test('refused and limited sign-ins are logged with the address, never with an e-
     await until('it is logged', async () => logged.length > before)
   }
   for (let index = 0; index < limits.network.attempts; index++)
-    await takeAttempt(logging.db, {
-      email: `${index}@example.org`,
-      address: '203.0.113.11',
-      device: undefined,
-    })
+    await takeAttempt(logging.db, { email: `${index}@example.org`, address: '203.0.113.11' })
   for (let times = 0; times < 2; times++) await newVisitor(logging.app, '203.0.113.11').signIn(email, 'x')
   await until('both kinds are logged', async () => logged.length >= 3)
   await logging.close()
@@ -147,4 +144,17 @@ test('nobody changes or deletes an entry', async () => {
     sql`truncate audit_entries`,
   ])
     await expect(change.execute(fixture.db)).rejects.toThrow('audit entries cannot be changed or deleted')
+})
+
+test('an organization gets four files at a time', async () => {
+  const { visitor } = await signedIn(fixture)
+  const { asked } = await fixture.db.transaction().execute(async tx => {
+    // No file can be read to its end.
+    await sql`lock table audit_entries`.execute(tx)
+    const asked = Array.from({ length: 5 }, () => visitor.get('/audit.csv'))
+    await Promise.race([...asked, untilLocked(fixture.db, 5)])
+    return { asked }
+  })
+  const statuses = (await Promise.all(asked)).map(({ statusCode }) => statusCode)
+  expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 503])
 })

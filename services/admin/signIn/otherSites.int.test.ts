@@ -23,7 +23,8 @@ test.for([
   const warn = vi.fn()
   const { log } = fixture.app
   const child = vi.spyOn(log, 'child').mockImplementation(() => Object.assign(Object.create(log), { warn }))
-  expect((await someone.postBare('/keys', { ...keyForm, ...form })).statusCode).toBe(403)
+  const sent = await someone.postBare('/keys', { ...keyForm, ...form }, { 'sec-fetch-site': 'same-origin' })
+  expect(sent.statusCode).toBe(403)
   // Anybody can send them without end.
   expect([child.mock.calls.length > 0, warn.mock.calls]).toEqual([true, []])
   child.mockRestore()
