@@ -17,6 +17,7 @@ export const zoneinfo: [zone: string, instant: string, offset: string][] = [
   ['America/Havana', '2027-02-01T12:00:00Z', '-04:00:00'],
   ['America/Havana', '2050-07-01T12:00:00Z', '-04:00:00'],
   ['America/Havana', '2050-12-01T12:00:00Z', '-05:00:00'],
+  ['Factory', '2026-12-03T02:05:24Z', '+00:00:00'],
   ['Cuba', '2026-12-03T02:05:24Z', '-04:00:00'],
   ['America/Vancouver', '2026-12-01T12:00:00Z', '-07:00:00'],
   ['America/Edmonton', '2026-12-01T12:00:00Z', '-06:00:00'],

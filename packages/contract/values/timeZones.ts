@@ -23,7 +23,8 @@ function readData() {
   if (data !== undefined) return data
   const { version, zones, links } = require(packed) as Packed
   const byName = new Map(zones.map(zone => [zone.slice(0, zone.indexOf('|')), zone]))
-  for (const link of links) {
+  // Python's zoneinfo and Java have `Factory`, too, which moment-timezone leaves out.
+  for (const link of [...links, 'Etc/UTC|Factory']) {
     const [name = '', alias = ''] = link.split('|')
     byName.set(alias, byName.get(name) ?? '')
   }
