@@ -27,8 +27,8 @@ export function bucketStart(at: EpochMs): EpochMs {
 export const orderBucketMs = 5 * 60_000
 
 /**
- * The time bucket by which the order list finds its pages (table `order_buckets`): whole buckets since 1970, the same in
- * every time zone; below 2^31 up to the year 9999.
+ * The bucket by which the order list finds its pages (table `order_buckets`): whole ones since 1970, the same in every
+ * time zone; below 2^31 up to the year 9999.
  */
 export function orderBucketOf(at: EpochMs): number {
   return Math.floor(at / orderBucketMs)

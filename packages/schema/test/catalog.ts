@@ -8,7 +8,7 @@ type Entry = {
   relation: string | null
   /** What must stay as it is. */
   shape: string
-  /** Of a view: whether it is written like a table; of a column: whether a writer may leave it out; of an index: unique. */
+  /** Of a view: whether it can be written; of a column: whether a writer may omit it; of an index: whether unique. */
   flag: boolean | null
   /** Of a constraint: its columns. */
   columns: string[] | null
