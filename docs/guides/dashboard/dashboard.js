@@ -3,7 +3,7 @@ import { connect } from './client.js'
 const at = id => document.getElementById(id)
 /** Tally's address, if it serves this page. */
 const own = /^([^#?]+?)\/docs\/dashboard\//.exec(location.href)?.[1]
-/** A screen's settings may be in its address. */
+/** Settings may be in the address. */
 const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
 let old
 try {
@@ -54,7 +54,7 @@ const draw = {
     at('name').textContent = document.title = event.name
   },
   getKpis(kpis, { dayId }) {
-    // Another day has opened, until the list says otherwise.
+    // A new day, until the list says otherwise.
     event.isOpen ||= day && day !== dayId
     day = dayId
     at('sales').textContent = money(kpis.totalSales)
@@ -117,7 +117,7 @@ function showStatus() {
   const asOf = Math.min(...all.map(reading => reading.asOf))
   const old = asOf ? `figures as of ${new Date(asOf).toLocaleString(locale)}` : 'figures of unknown age'
   if (all.some(({ error }) => error && error.status !== 429)) say(`No connection: ${old}`, true)
-  // After a sleep, or while a request hangs.
+  // After a sleep, or if a request hangs.
   else if (all.some(({ stale, at }) => stale || Date.now() - at > everyMs + 60_000))
     say(`Behind: ${old}`, true)
   else say(event.isOpen ? 'Live' : day === null ? 'No day yet' : 'Closed: the last day')
@@ -147,8 +147,9 @@ async function openEvent(tally) {
 }
 
 async function show() {
-  const tally = connect({ url: settings.url, key: settings.key })
-  say(`Connecting to ${settings.url}`)
+  const { url, key } = settings
+  const tally = connect({ url, key })
+  say(`Connecting to ${url}`)
   await openEvent(tally)
   const eventId = event.id
   at('setup').hidden = true
