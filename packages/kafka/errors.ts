@@ -68,7 +68,7 @@ export class KafkaSendError extends Error {
 const rejoinTypes = /^(REBALANCE_IN_PROGRESS|NOT_COORDINATOR_FOR_GROUP|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID)$/
 const lostTypes = /^(GROUP_LOAD_IN_PROGRESS|GROUP_COORDINATOR_NOT_AVAILABLE|NOT_COORDINATOR_FOR_GROUP)$/
 const lostNames =
-  /^KafkaJS(ConnectionError|ConnectionClosedError|BrokerNotFound|LockTimeout|GroupCoordinatorNotFound)$/
+  /^KafkaJS(ConnectionError|ConnectionClosedError|RequestTimeoutError|BrokerNotFound|LockTimeout|GroupCoordinatorNotFound)$/
 
 export const meansRejoin = (error: unknown): boolean => hasType(error, rejoinTypes)
 

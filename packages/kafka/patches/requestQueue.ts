@@ -1,11 +1,12 @@
 import { timeout } from '@tally/platform'
 import { leaderNotAvailable, noLeader } from './metadata.ts'
 
-type Request = { requestTimeout: number; entry: { apiKey: number } }
+type Request = { requestTimeout: number; sentAt: number; entry: { apiKey: number }; timeoutRequest(): void }
 
 /** The part of kafkajs's RequestQueue that the patches use. `giveUp` and `silentMs`: see reconnect.ts. */
 type RequestQueue = {
   broker: string
+  enforceRequestTimeout: boolean
   requestTimeoutIntervalId: NodeJS.Timeout
   inflight: Map<number, Request>
   /** How long requests have been in flight without a byte from the broker. */
@@ -55,6 +56,7 @@ export function patchSilence(prototype: object): void {
   const { waitForPendingRequests } = prototype as RequestQueue
   Object.assign(prototype, {
     scheduleRequestTimeoutCheck(this: RequestQueue) {
+      if (!this.enforceRequestTimeout) return
       this.destroy()
       this.silentMs = 0
       let checkedAt = Date.now()
@@ -79,6 +81,9 @@ function check(queue: RequestQueue, passedMs: number): void {
     queue.silentMs = 0
     avoided.set(queue.broker, Date.now() + avoidMs)
     queue.giveUp?.(new Error(`${queue.broker} has not answered for ${limitMs / 1_000} s`))
+  }
+  for (const request of requests) {
+    if (Date.now() - request.sentAt > request.requestTimeout) request.timeoutRequest()
   }
   if (!queue.isConnected()) queue.destroy()
 }
