@@ -15,12 +15,9 @@ create view order_slots as
 select event_id, order_bucket as slot, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled
 from order_buckets;
 do $$ declare given record; begin
-  for given in
-    select grantee, string_agg(privilege_type, ', ') as rights from information_schema.role_table_grants
+  for given in select grantee, string_agg(privilege_type, ', ') as rights from information_schema.role_table_grants
     where table_schema = current_schema() and table_name = 'order_buckets' group by grantee
-  loop
-    execute format('grant %s on order_slots to %I', given.rights, given.grantee);
-  end loop;
+  loop execute format('grant %s on order_slots to %I', given.rights, given.grantee); end loop;
 end $$;
 `.execute(db)
 }
