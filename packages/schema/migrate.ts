@@ -8,10 +8,10 @@ import * as eventSizes from './migrations/0020-event-sizes.ts'
 import * as screenViews from './migrations/0021-screen-views.ts'
 import * as passkeys from './migrations/0022-passkeys.ts'
 import * as paymentCounters from './migrations/0023-payment-counters.ts'
+import * as orderBuckets from './migrations/0024-order-buckets.ts'
 import * as paymentsOfStoredOrders from './migrations/0024-payments-of-stored-orders.ts'
-import * as orderBuckets from './migrations/0025-order-buckets.ts'
-import * as paymentTriggers from './migrations/0026-contract-payment-triggers.ts'
-import * as orderSlots from './migrations/0027-contract-order-slots.ts'
+import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts'
+import * as orderSlots from './migrations/0026-contract-order-slots.ts'
 import { checkRights, grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
@@ -30,10 +30,10 @@ export const migrations: Record<string, Migration> = {
   '0021-screen-views': screenViews,
   '0022-passkeys': passkeys,
   '0023-payment-counters': paymentCounters,
+  '0024-order-buckets': orderBuckets,
   '0024-payments-of-stored-orders': paymentsOfStoredOrders,
-  '0025-order-buckets': orderBuckets,
-  '0026-contract-payment-triggers': paymentTriggers,
-  '0027-contract-order-slots': orderSlots,
+  '0025-contract-payment-triggers': paymentTriggers,
+  '0026-contract-order-slots': orderSlots,
 }
 const names = Object.keys(migrations)
 
@@ -86,7 +86,8 @@ async function migrateStep(db: Postgres, contracts: boolean): Promise<string[]> 
     const step = await nextStep(db, applied, contracts)
     return Object.fromEntries([...applied, ...step].map(name => [name, migrations[name] ?? doesNothing]))
   }
-  const migrator = new Migrator({ db, provider: { getMigrations } })
+  // A name of this version may come before one that an earlier state of the version has run.
+  const migrator = new Migrator({ db, provider: { getMigrations }, allowUnorderedMigrations: true })
   const { error, results = [] } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
   return results.map(({ migrationName }) => migrationName)

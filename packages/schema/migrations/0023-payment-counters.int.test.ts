@@ -130,7 +130,7 @@ test('payments are exact while a projector of the version before writes, at each
   await sql`delete from orders where order_id = 'E'`.execute(db)
   await expectExact()
 
-  expect(await migrate(db, { contracts: true })).toContain('0026-contract-payment-triggers')
+  expect(await migrate(db, { contracts: true })).toContain('0025-contract-payment-triggers')
   await countNewOrders(db, [order('I')])
   await expectExact()
 })
