@@ -52,6 +52,7 @@ function objectOf(line: Buffer, place: string): Record<string, unknown> {
 }
 
 function ownTimeOf(topic: FeedTopic, value: Record<string, unknown>): number | null {
-  const atMs = Date.parse(String(value[timeFields[topic] ?? '']))
+  const text = value[timeFields[topic] ?? '']
+  const atMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
   return Number.isNaN(atMs) ? null : atMs
 }

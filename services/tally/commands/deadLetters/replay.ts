@@ -11,7 +11,7 @@ export function addDeadLettersReplay(deadLetters: Command): void {
     .description('send dead letters to their topics again, once, without what was added to them')
     .argument('[ID...]', 'their ids, as `tally dead-letters list` prints them')
     .option('--all', 'all that hold a record and were not replayed yet')
-    .option('--reason <REASON>', 'all of this reason that were not replayed yet')
+    .option('--reason <REASON>', 'all of this reason that hold a record and were not replayed yet')
     .action(async (texts: string[], { all, reason: given }: { all?: true; reason?: string }) => {
       const [{ deadLetterIdOf }, { rejectionReasons }] = await Promise.all([
         import('./values.ts'),
