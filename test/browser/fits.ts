@@ -67,6 +67,11 @@ export function layoutWrongs({ width, thumbPx }: { width: number; thumbPx: numbe
   }
   const top = document.querySelector('.top')?.getBoundingClientRect()
   if (top?.height > 72) wrongs.push(`the header is ${top.height} px high`)
+  const [header, content] = ['.brand', 'main > *'].map(
+    selector => document.querySelector(selector)?.getBoundingClientRect().left,
+  )
+  if (width > 1280 && header && content !== header)
+    wrongs.push(`content at ${content}, header at ${header} px`)
   const organization = document.querySelector('.organization')
   if (width >= 390 && organization?.scrollHeight > organization?.clientHeight)
     wrongs.push(`cut: ${named(organization)}`)
