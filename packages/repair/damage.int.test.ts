@@ -54,7 +54,7 @@ const damagedCounters = Object.values<Counter>(counters).map(({ table, amounts, 
 }))
 const damageOf = (table: string, column: string) =>
   new RegExp(
-    `^${table} (order_bucket \\d+ )?day 41 area 1( bucket .*Z| item \\d+| payment_method ".*")? ${column}$`,
+    `^${table} (order_bucket \\d+ )?day 41 area 1( bucket [\\dT:-]+Z| item \\d+| payment_method ".*")? ${column}$`,
   )
 
 const cases: Case[] = [

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
 import { continues, createKeyCache, type Position } from './keyCache.ts'
-import { createLookUps, type Found, type KeySource } from './keySource.ts'
+import type { Found, KeySource } from './keySource.ts'
 
 const good: StoredKey = { key: { keyId: 'k', revokedAt: null } as ApiKey, secretSha256: Buffer.alloc(32) }
 const revoked: StoredKey = { ...good, key: { ...good.key, revokedAt: 1 } }
@@ -74,15 +74,20 @@ test('a poll that does not continue the one before empties the cache', async () 
 })
 
 test('a key in use is looked up before a flood of unknown ids; two batches at most are asked at once', async () => {
-  const read = vi.fn((_: string[]) => new Promise<Found>(() => {}))
-  const lookUps = createLookUps({ read }, () => undefined)
-  for (let id = 0; id < 2_500; id++) void lookUps.request(`${id}`, false)
-  void lookUps.request('k', true)
+  const nothing: Found = { keys: new Map(), askedMs: Number.NEGATIVE_INFINITY, from: 'redis' }
+  const flooded = Promise.withResolvers<Found>()
+  const read = vi.fn((_: string[]) => flooded.promise)
+  read.mockResolvedValueOnce({ ...nothing, keys: new Map([['k', good]]) })
+  const cache = createKeyCache({ read, copy() {} })
+  await cache.get('k')
+  const asked = Array.from({ length: 2_500 }, (_, id) => cache.get(`${id}`))
+  void cache.get('k')
   for (let turns = 0; turns < 3; turns++) await turn()
-  expect(read.mock.calls.map(([ids]) => `${ids.length} from ${ids[0]}`)).toEqual([
-    '1000 from k',
-    '1000 from 999',
-  ])
+  const batches = () => read.mock.calls.slice(1).map(([ids]) => `${ids.length} from ${ids[0]}`)
+  expect(batches()).toEqual(['1000 from k', '1000 from 999'])
+  flooded.resolve(nothing)
+  await Promise.all(asked)
+  expect(batches()[2]).toBe('501 from 1999')
 })
 
 const before: Position = { xmin: 10, deletions: 2, server: '2026-11-22 13:00:00+00' }

@@ -27,6 +27,10 @@ test.for([
   ['alter table orders drop column status', /^column orders.status is gone$/],
   ['alter table orders rename column status to state', /^column orders.status is gone$/],
   ['alter table refunds rename to reversals', /^relation refunds is gone$/],
+  [
+    'alter table refunds rename to reversals; create view refunds as select order_id from reversals',
+    /^column refunds.amount_cents is gone$/,
+  ],
   ['alter table orders alter column version type text', /^column orders.version was \w+ and is text$/],
   [
     'alter table organizations alter column name drop not null',

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import {
@@ -54,12 +55,13 @@ test('attempts are limited by network across accounts, then by site; other netwo
   expect((await visitor('2001:db8:2:4::1').signIn(email)).statusCode).toBe(303)
 })
 
+const rows = async () => (await fixture.db.selectFrom('sign_in_attempts').selectAll().execute()).length
+
 test('a network over its limit reaches no account and leaves no further row', async () => {
   const { email } = await newOffice(fixture)
   const { db } = fixture
   const address = '203.0.113.50'
   await useUp('network', index => ({ email: `${index}@example.com`, address }))
-  const rows = async () => (await db.selectFrom('sign_in_attempts').selectAll().execute()).length
   const before = await rows()
   const refused = await inTurn(limits.account.attempts + 1, index =>
     takeAttempt(db, { email: index % 2 === 0 ? email : `new-${index}@example.com`, address }),
@@ -151,7 +153,9 @@ test('a stranger takes no place of known browsers in the queue of password check
   await own.post('/sign-out', {}, { from: '/keys' })
   const gate = Promise.withResolvers<void>()
   const others = fill(gate, true, 12)
+  const before = await rows()
   const stranger = visitor('203.0.113.73').signIn(email, 'x')
+  await until('the attempt is counted', async () => (await rows()) > before)
   const known = (await own.signIn(email)).statusCode
   gate.resolve()
   await Promise.all(others)

@@ -74,6 +74,9 @@ test('a batch that cannot be decoded is reported with the command that skips it,
   await logs.tick()
   expect(done).toEqual([['seek', of.topic, 0, 7]])
   expect(logs.notReady()).toBeUndefined()
+  batchErrors.length = 0
+  await logs.tick()
+  expect(await stored()).toMatchObject({ nextOffset: 7, stall: null })
 })
 
 test('a partition that was not found at its assignment begins at the start of its log when it is', async () => {
