@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Rejected } from '@tally/contract'
 import {
   fingerprintOf,
@@ -109,11 +110,13 @@ function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
     return { ...deadLetter, value: null, headers: { ...headers, ...afterOwn(headers, ours) } }
   }
   const ours = Object.entries(headers)
-    .filter(([name]) => name.startsWith('tally.') || name.startsWith('__connect.errors.'))
-    .map(([name, values]) => [name, [values].flat().at(-1) ?? null] as const)
-  const isLeast = deadLetter.key === null && ours.length === Object.keys(headers).length
-  return isLeast ? undefined : { ...deadLetter, key: null, headers: Object.fromEntries(ours) }
+    .filter(([name]) => addedNames.includes(name))
+    .map(([name, values]) => [name, [values].flat().at(-1) ?? null])
+  const least = { ...deadLetter, key: null, headers: Object.fromEntries(ours) }
+  return isDeepStrictEqual(deadLetter, least) ? undefined : least
 }
+
+const addedNames: string[] = [...Object.values(added), ...Object.values(addedForValue)]
 
 /** If the record has a header of one of our names, ours follows it: the record's stay, and the last one counts. */
 function afterOwn(own: RecordHeaders, ours: Record<string, string>): RecordHeaders {

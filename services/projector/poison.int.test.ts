@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createDeadLetters } from '@tally/dead-letters'
-import { maxValueBytes, type RecordBatch } from '@tally/kafka'
+import { maxValueBytes, type Producer, type RecordBatch } from '@tally/kafka'
 import { createLogger } from '@tally/platform'
 import { judgeBatch, logInternal, type Projected, type ProjectorDeps, projectPieces } from '@tally/projection'
 import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
@@ -186,35 +186,34 @@ test('the log of an internal error names the record and the place in the code, n
 test('a dead letter that is refused for its size is sent without its value, then without key and headers', async () => {
   const value = Buffer.alloc(1000, 'v')
   const key = Buffer.alloc(500, 'k')
+  const own = { own: 'h', 'tally.value-bytes': 'own' }
   const sent: (string | Buffer | null)[][] = []
-  const sendWith = async (most: number) => {
+  const sendWith = async (most: number, record: object = { key, headers: own }) => {
     sent.length = 0
-    const deadLetters = createDeadLetters(
-      {
-        async send(records, smaller = () => undefined) {
-          for (let [record] = records; record !== undefined; record = smaller(record)) {
-            const { key, value, headers = {} } = record
-            const size = (key?.length ?? 0) + (value?.length ?? 0) + JSON.stringify(headers).length
-            if (size > most) continue
-            const said = ['tally.value-bytes', 'tally.value-sha256', 'own'].map(name => headers[name])
-            sent.push([key, value, ...said.map(text => String(text ?? ''))])
-            return
-          }
-          throw new Error('refused forever')
-        },
-      },
-      't.dead-letters',
-    )
+    const send: Producer['send'] = async (records, smaller = () => undefined) => {
+      for (let [record] = records; record !== undefined; record = smaller(record)) {
+        const { key, value, headers = {} } = record
+        const size = (key?.length ?? 0) + (value?.length ?? 0) + JSON.stringify(headers).length
+        if (size > most) continue
+        const said = ['tally.value-bytes', 'tally.value-sha256', 'own'].map(name => headers[name])
+        sent.push([key, value, ...said.map(text => String(text ?? ''))])
+        return
+      }
+      throw new Error('refused forever')
+    }
     const batch = batchOf(topics.orders, 0, [value])
-    batch.records[0] = { ...(batch.records[0] as RecordBatch['records'][0]), key, headers: { own: 'h' } }
+    Object.assign(batch.records[0] as object, record)
     const rejected = { outcome: 'rejected', reason: 'not-json', message: 'm' } as const
-    await deadLetters.send(batch, [{ offset: 0, rejected }])
+    await createDeadLetters({ send }, 't.dead-letters').send(batch, [{ offset: 0, rejected }])
   }
   const sha256 = createHash('sha256').update(value).digest('hex')
   await sendWith(5000)
-  expect(sent).toEqual([[key, value, '', '', 'h']])
+  expect(sent).toEqual([[key, value, 'own', '', 'h']])
   await sendWith(1200)
-  expect(sent).toEqual([[key, null, '1000', sha256, 'h']])
-  await sendWith(500)
-  expect(sent).toEqual([[null, null, '1000', sha256, '']])
+  expect(sent).toEqual([[key, null, 'own,1000', sha256, 'h']])
+  const ofOurs = { 'tally.reason': String(key), '__connect.errors.exception.stacktrace': String(key) }
+  for (const record of [undefined, { key, headers: {} }, { key: null, headers: ofOurs }]) {
+    await sendWith(500, record)
+    expect(sent).toEqual([[null, null, '1000', sha256, '']])
+  }
 })
