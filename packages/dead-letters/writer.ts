@@ -46,19 +46,16 @@ export function createDeadLetters(producer: Pick<Producer, 'send'>, topic: strin
       if (unsent.length > 0) {
         const deadLetters = unsent.map(one => deadLetter(topic, { source, partition, ...one }))
         const sending = producer.send(deadLetters, smaller)
-        const sents = unsent.map(({ record: { offset }, print }) => [offset, { print, sending }] as const)
-        for (const [offset, one] of sents) known.set(offset, one)
+        for (const { record, print } of unsent) known.set(record.offset, { print, sending })
         sending.catch(() => {
-          for (const [offset, one] of sents) if (known.get(offset) === one) known.delete(offset)
+          for (const { record } of unsent) known.delete(record.offset)
         })
       }
       await Promise.all(new Set(rejected.map(({ offset }) => known.get(offset)?.sending)))
     },
     committed(of, next) {
       const known = sent.get(partitionKey(of))
-      if (known === undefined) return
-      for (const offset of known.keys()) if (offset < next) known.delete(offset)
-      if (known.size === 0) sent.delete(partitionKey(of))
+      for (const offset of known?.keys() ?? []) if (offset < next) known?.delete(offset)
     },
   }
 }
@@ -122,7 +119,7 @@ const addedNames: string[] = [...Object.values(added), ...Object.values(addedFor
 function afterOwn(own: RecordHeaders, ours: Record<string, string>): RecordHeaders {
   return Object.fromEntries(
     Object.entries(ours).map(([name, value]) => {
-      const earlier = Object.hasOwn(own, name) ? own[name] : undefined
+      const earlier = own[name]
       return [name, earlier === undefined ? value : [earlier, value].flat()]
     }),
   )
