@@ -89,8 +89,7 @@ export function isDeadLetterId(text: string): boolean {
 }
 
 function wholeOf(text: string | undefined): number | undefined {
-  if (text === undefined || !/^(0|[1-9]\d{0,15})$/.test(text)) return undefined
-  return Number.isSafeInteger(Number(text)) ? Number(text) : undefined
+  return text !== undefined && /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : undefined
 }
 
 /** The headers that the projector adds to a rejected record (docs/records.md, Dead letters). */
