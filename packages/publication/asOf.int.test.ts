@@ -6,6 +6,7 @@ import {
   readStored,
   storeOffsets,
 } from '@tally/offsets'
+import { newEventId } from '@tally/testkit/records/records'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
@@ -69,6 +70,17 @@ test('the published watermark of all partitions is the earliest one, and null wh
   expect(await publish(published(0, 5_000), published(1, 4_000), published(2, null))).toBeNull()
   expect(await publish(published(2, 3_000), published(2, 2_000))).toBe(3_000)
   expect(await publish(published(2, 6_000), published(1, 1_000))).toBe(4_000)
+})
+
+test('the watermark of a shard in Redis requires the revision of its scattered events', async () => {
+  const head = (shard: number, revision: number) => ({ event_id: newEventId(), shard, revision })
+  const heads = [{ ...head(1, 900), is_scattered: true }, head(0, 950)]
+  await database.db.insertInto('event_heads').values(heads).execute()
+  const { raised } = await raise(endOf(0, 5, 3_000), endOf(1, 1, 3_000))
+  expect(raised.map(({ partition, revision }) => [partition, revision]).sort()).toEqual([
+    [0, 0],
+    [1, 900],
+  ])
 })
 
 test('a watermark that another session has locked stays, and the others are raised', async () => {
