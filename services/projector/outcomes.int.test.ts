@@ -202,20 +202,14 @@ test('refunds, events and organizations are judged alike, alone or in a batch', 
   ]) {
     const id = size === 7 ? eventId : newEventId()
     for (let from = 0; from < 7; from += size) {
-      const [some, back] = [events, refunds].map(all => all.slice(from, from + size)) as [
-        typeof events,
-        typeof refunds,
-      ]
+      const [some, back] = [events.slice(from, from + size), refunds.slice(from, from + size)]
       const valuesOf = (list: [object, Outcome][]) => list.map(([record]) => ({ ...record, eventId: id }))
       const ofEvents = outcomesOf(some, await at.events(offset + from, ...valuesOf(some)))
       expect({ from, size, ...ofEvents }).toMatchObject({ from, size, ...ofEvents.expected })
       const ofRefunds = outcomesOf(back, await at.refunds(offset + from, ...valuesOf(back)))
       // Without an order, what applies is parked.
-      expect({ from, size, rejected: ofRefunds.rejected }).toEqual({
-        from,
-        size,
-        rejected: ofRefunds.expected.rejected,
-      })
+      const expected = { from, size, rejected: ofRefunds.expected.rejected }
+      expect({ from, size, rejected: ofRefunds.rejected }).toEqual(expected)
     }
   }
 })
