@@ -31,10 +31,8 @@ const apply = (partition: number, next: number) =>
 test('an end that is not reached raises nothing; one that is reached raises the watermark to its time', async () => {
   await apply(0, 5)
   const { raised } = await raise(endOf(0, 5, 1_000), endOf(1, 1, 1_000))
-  expect(raised.map(({ partition, asOfMs }) => [partition, asOfMs]).sort()).toEqual([
-    [0, 1_000],
-    [1, null],
-  ])
+  const byPartition = raised.map(({ partition, asOfMs }) => [partition, asOfMs])
+  expect(Object.fromEntries(byPartition)).toEqual({ 0: 1_000, 1: null })
   await apply(1, 1)
   await raise(endOf(1, 1, 500))
   expect(await watermarks()).toEqual([1_000, 500, null])
@@ -59,13 +57,8 @@ test('once partitions were added, no watermark exceeds that of the partition fur
 })
 
 test('the published watermark of all partitions is the earliest one, and null while one is unknown', async () => {
-  const published = (partition: number, caughtUpToMs: number | null) => ({
-    topic: 'orders',
-    partition,
-    revision: 0,
-    asOfMs: null,
-    caughtUpToMs,
-  })
+  const none = { topic: 'orders', revision: 0, asOfMs: null }
+  const published = (partition: number, caughtUpToMs: number | null) => ({ ...none, partition, caughtUpToMs })
   const publish = (...all: ReturnType<typeof published>[]) => raisePublished(database.db, ['orders'], all)
   expect(await publish(published(0, 5_000), published(1, 4_000), published(2, null))).toBeNull()
   expect(await publish(published(2, 3_000), published(2, 2_000))).toBe(3_000)
@@ -77,10 +70,8 @@ test('the watermark of a shard in Redis requires the revision of its scattered e
   const heads = [{ ...head(1, 900), is_scattered: true }, head(0, 950)]
   await database.db.insertInto('event_heads').values(heads).execute()
   const { raised } = await raise(endOf(0, 5, 3_000), endOf(1, 1, 3_000))
-  expect(raised.map(({ partition, revision }) => [partition, revision]).sort()).toEqual([
-    [0, 0],
-    [1, 900],
-  ])
+  const byPartition = raised.map(({ partition, revision }) => [partition, revision])
+  expect(Object.fromEntries(byPartition)).toEqual({ 0: 0, 1: 900 })
 })
 
 test('a watermark that another session has locked stays, and the others are raised', async () => {
@@ -117,4 +108,14 @@ from (select clock_timestamp() + interval '1 hour' as at) as before`.execute(db)
   await apply(2, 2)
   await raise(endOf(0, 5, nowMs), endOf(1, 1, nowMs), endOf(2, 2, nowMs))
   expect(await watermarks()).toEqual([nowMs, nowMs, nowMs])
+})
+
+test('a partition that is added while the watermark of another is unknown begins without one', async () => {
+  const { db } = database
+  await ensureOffsets(db, 'refunds', [0, 1])
+  await raiseAsOf(db, ['refunds'], [{ ...endOf(0, 0, 1_000), topic: 'refunds' }])
+  await ensureOffsets(db, 'refunds', [2])
+  const { offsets } = await readStored(db, ['refunds'])
+  const stored = offsets.map(({ partition, asOfMs, isAdded }) => `${partition} ${asOfMs} ${isAdded}`)
+  expect(stored.sort()).toEqual(['0 1000 false', '1 null false', '2 null true'])
 })
