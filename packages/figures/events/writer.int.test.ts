@@ -1,29 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { decodeRecord, type Event, type EventId, type OrganizationId } from '@tally/contract'
+import type { EventId } from '@tally/contract'
+import { anEvent } from '@tally/testkit/records/decoded'
 import { databaseOfFile, untilLocked } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
-import { lockEvents, readKnownEvents, storeEvents } from './writer.ts'
+import { lockEvents, readKnownEvents, stampEvents, storeEvents } from './writer.ts'
 
 const database = await databaseOfFile()
 
-const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
-const organizationId = '0b5a0000-0000-4000-8000-000000000001' as OrganizationId
-
-const festival = {
-  eventId,
-  organizationId,
-  version: 1,
-  name: 'Sagra del Pesce',
-  startDate: '2026-09-04T16:00:00Z',
-  timeZone: 'Europe/Rome',
-  areas: [],
-  days: [],
-  menuItems: [],
-}
+const event = anEvent()
+const { eventId, organizationId } = event
 
 test('a batch that waited for another one sees the event that the other one wrote', async () => {
-  const decoded = decodeRecord('events', Buffer.from(eventId), Buffer.from(JSON.stringify(festival)))
-  const event = (decoded as { value: Event }).value
   await database.db.transaction().execute(tx => lockEvents(tx, new Map([[eventId, 0]])))
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
   const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>()
@@ -44,6 +31,19 @@ test('a batch that waited for another one sees the event that the other one wrot
   await first
 
   expect((await second).get(eventId)).toEqual({ version: 1, organizationId, timeZone: 'Europe/Rome' })
+})
+
+test('an event is scattered once a record of it came through another shard', async () => {
+  const id = randomUUID() as EventId
+  const stamped = (shard: number, revision: number) =>
+    database.db.transaction().execute(async tx => {
+      await lockEvents(tx, new Map([[id, shard]]))
+      await stampEvents(tx, [id], shard, revision)
+      return (await lockEvents(tx, new Map([[id, shard]]))).get(id)
+    })
+  expect(await stamped(2, 1)).toMatchObject({ shard: 2, isScattered: false, revision: 1 })
+  expect(await stamped(3, 2)).toMatchObject({ shard: 2, isScattered: true, revision: 2 })
+  expect(await stamped(2, 3)).toMatchObject({ shard: 2, isScattered: true, revision: 3 })
 })
 
 test('concurrent batches of several topics with the same new events never deadlock', async () => {
