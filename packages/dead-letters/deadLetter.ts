@@ -58,7 +58,8 @@ export function deadLetterOf(
   }
 }
 
-function leftOutOf(headers: RecordHeaders): DeadLetter['leftOut'] {
+/** The size and SHA-256 of a value that was left out, as the headers have them; undefined if they have none. */
+export function leftOutOf(headers: RecordHeaders): DeadLetter['leftOut'] {
   const bytes = wholeOf(headerText(headers, addedForValue.bytes))
   const sha256 = headerText(headers, addedForValue.sha256)
   if (bytes === undefined || sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256)) return undefined

@@ -12,7 +12,7 @@ import {
   type TopicNames,
   type TopicPartition,
 } from '@tally/kafka'
-import { added, addedForValue } from './deadLetter.ts'
+import { added, addedForValue, leftOutOf } from './deadLetter.ts'
 
 export type RejectedAt = { offset: number; rejected: Rejected }
 
@@ -106,14 +106,15 @@ function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
     const ours = valueHeaders({ bytes, sha256: createHash('sha256').update(value).digest('hex') })
     return { ...deadLetter, value: null, headers: { ...headers, ...afterOwn(headers, ours) } }
   }
-  const ours = Object.entries(headers)
-    .filter(([name]) => addedNames.includes(name))
-    .map(([name, values]) => [name, [values].flat().at(-1) ?? null])
-  const least = { ...deadLetter, key: null, headers: Object.fromEntries(ours) }
+  const leftOut = leftOutOf(headers)
+  const ours = Object.values(added).map(name => [name, [headers[name]].flat().at(-1) ?? null])
+  const least = {
+    ...deadLetter,
+    key: null,
+    headers: { ...Object.fromEntries(ours), ...(leftOut && valueHeaders(leftOut)) },
+  }
   return isDeepStrictEqual(deadLetter, least) ? undefined : least
 }
-
-const addedNames: string[] = [...Object.values(added), ...Object.values(addedForValue)]
 
 /** If the record has a header of one of our names, ours follows it: the record's stay, and the last one counts. */
 function afterOwn(own: RecordHeaders, ours: Record<string, string>): RecordHeaders {

@@ -216,4 +216,6 @@ test('a dead letter that is refused for its size is sent without its value, then
     await sendWith(500, record)
     expect(sent).toEqual([[null, null, '1000', sha256, '']])
   }
+  await sendWith(500, { key: null, value: null, headers: { 'tally.value-bytes': String(key) } })
+  expect(sent).toEqual([[null, null, '', '', '']])
 })
