@@ -17,7 +17,6 @@ type Opening = {
  * between lunch and dinner is within the opening. Of equal pauses the one before the opening counts.
  */
 export function eveningOf<Hour extends { hour: number }>(hours: Hour[], opening: Opening): Hour[] {
-  if (hours.length === 0) return hours
   const places = new Map(eveningHours(hours, opening).map((hour, place) => [hour, place]))
   const placeOf = ({ hour }: Hour) => places.get(hour) ?? 0
   return hours.toSorted((one, other) => placeOf(one) - placeOf(other))
