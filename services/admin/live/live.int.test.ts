@@ -8,10 +8,11 @@ import { noPostgres } from '@tally/testkit/servers/database'
 import { succeeds, until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
+import { compositions } from '../screens/compositions.ts'
 import { beginSession } from '../signIn/sessions.ts'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture, useFixture } from '../test/fixture.ts'
 import { sell as sellIn } from '../test/sell.ts'
-import type { Beat, DayRef, DayShown } from './day.ts'
+import type { Beat, Composition, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
 import { createSharedPlaces } from './places.ts'
 import { createDayReader } from './reader.ts'
@@ -28,7 +29,7 @@ async function newDay(): Promise<DayRef> {
 
 const sell = (ref: DayRef, orders: number, isPublished = true) => sellIn(fixture, ref, orders, isPublished)
 
-function look(ref: DayRef, live = fixture.deps.live) {
+function look(ref: DayRef, live = fixture.deps.live, composition?: Composition) {
   const shown: DayShown[] = []
   const beats: Beat[] = []
   const read = (events: Buffer) => {
@@ -36,7 +37,7 @@ function look(ref: DayRef, live = fixture.deps.live) {
       if (event === 'day') shown.push(JSON.parse(json))
       else beats.push(JSON.parse(json))
   }
-  const end = live.watch(ref, { onDay: read, onBeat: read })
+  const end = live.watch(ref, { onDay: read, onBeat: read }, composition)
   const orders = () => shown.at(-1)?.kpis.totalOrders
   return { shown, beats, end, orders }
 }
@@ -61,15 +62,18 @@ test('a screen gets what Redis has at once, and each later change once', async (
   screen.end()
 })
 
-test('a second screen of the same day has its figures at once', async () => {
+test('screens share the figures of one day, area and composition, at once, and no others', async () => {
   const ref = await newDay()
   await sell(ref, 2)
-  const first = look(ref)
-  await until('it is shown', () => first.orders() === 2)
+  const { live } = fixture.deps
+  const of = [ref, { ...ref, dayId: 42 }, { ...ref, areaId: 1 }].map(one => look(one))
+  const screens = [...of, look(ref, live, compositions.portions)]
+  await until('all are shown', () => screens.every(({ shown }) => shown.length > 0))
+  const figures = screens.map(({ shown: [day] }) => `${day?.dayId}: ${day?.kpis?.totalOrders}`)
+  expect(figures).toEqual(['41: 2', '42: 0', '41: 0', '41: undefined'])
   const second = look(ref)
   expect([second.orders(), second.beats.length > 0]).toEqual([2, true])
-  first.end()
-  second.end()
+  for (const { end } of [...screens, second]) end()
 })
 
 test('what Redis lost comes from Postgres and is published again', async () => {

@@ -1,7 +1,7 @@
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
-import { newEvent, newOffice, newVisitor, signedIn, useFixture } from '../test/fixture.ts'
+import { newEvent, signedIn, useFixture } from '../test/fixture.ts'
 
 const fixture = useFixture()
 
@@ -48,21 +48,17 @@ test('events of one name differ by dates and activity, in the event’s time zon
 })
 
 test('where names differ, forms show the name alone', async () => {
-  const { organizationId, email } = await newOffice(fixture)
+  const { visitor, organizationId } = await signedIn(fixture)
   const eventId = await newEvent(fixture, organizationId)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(email)
   expect((await visitor.get('/keys/new')).body).toContain(
     `<option value="${eventId}">Sagra del Pesce</option>`,
   )
 })
 
 test('without any sale the live screen opens the event that is open', async () => {
-  const { organizationId, email } = await newOffice(fixture)
+  const { visitor, organizationId } = await signedIn(fixture)
   await newEvent(fixture, organizationId, { days: day('2026-09-04', 1), startDate: 9 })
   const open = await newEvent(fixture, organizationId, { days: day('2026-09-03', null) })
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(email)
   expect((await visitor.get('/live')).body).toContain(`eventId=${open}&amp;day=41`)
 })
 
