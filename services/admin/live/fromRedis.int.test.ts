@@ -1,7 +1,8 @@
 import { nextRevision } from '@tally/offsets'
 import { publishEvents } from '@tally/publication'
 import { expect, test, vi } from 'vitest'
-import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
+import { useFixture } from '../test/fixture.ts'
+import { newDay } from '../test/sell.ts'
 import type { DayRef } from './day.ts'
 import { createRedisDays, type RedisDay } from './fromRedis.ts'
 
@@ -9,11 +10,9 @@ const fixture = useFixture()
 
 /** An event in Postgres and Redis with one open day, 41. */
 async function publishedDay(): Promise<DayRef> {
-  const { organizationId } = await newOffice(fixture)
-  const eventId = await newEvent(fixture, organizationId)
-  await fixture.db.insertInto('event_heads').values({ event_id: eventId, shard: 0, revision: 1 }).execute()
-  await publishNext({ eventId, dayId: 41 })
-  return { eventId, dayId: 41 }
+  const ref = await newDay(fixture)
+  await publishNext(ref)
+  return ref
 }
 
 /** Publishes the event at its next revision. */

@@ -11,7 +11,7 @@ import { expect, test, vi } from 'vitest'
 import { compositions } from '../screens/compositions.ts'
 import { beginSession } from '../signIn/sessions.ts'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture, useFixture } from '../test/fixture.ts'
-import { sell as sellIn } from '../test/sell.ts'
+import { newDay as newDayIn, sell as sellIn } from '../test/sell.ts'
 import type { Beat, Composition, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
 import { createSharedPlaces } from './places.ts'
@@ -19,14 +19,7 @@ import { createDayReader } from './reader.ts'
 
 const fixture = useFixture()
 
-/** An event with one open day, 41, on which nothing is sold yet. */
-async function newDay(): Promise<DayRef> {
-  const { organizationId } = await newOffice(fixture)
-  const eventId = await newEvent(fixture, organizationId)
-  await fixture.db.insertInto('event_heads').values({ event_id: eventId, shard: 0, revision: 1 }).execute()
-  return { eventId, dayId: 41 }
-}
-
+const newDay = () => newDayIn(fixture)
 const sell = (ref: DayRef, orders: number, isPublished = true) => sellIn(fixture, ref, orders, isPublished)
 
 function look(ref: DayRef, live = fixture.deps.live, composition?: Composition) {
@@ -231,14 +224,16 @@ test('after Postgres lost commits, a screen shows what Postgres has', async () =
   screen.end()
 })
 
-test('however fast screens of a day come and go, one loop reads it', async () => {
+test('however fast screens of a day come and go, one loop reads it, which ends, and begins again', async () => {
   const ref = await newDay()
   await sell(ref, 2)
   let loops = 0
+  let readAtMs = 0
   const redis = new Proxy(fixture.deps.redis, {
     get(target, name) {
       // Only the first look of a loop reads the event alone.
       if (name === 'hget') loops += 1
+      readAtMs = performance.now()
       const value = Reflect.get(target, name)
       return typeof value === 'function' ? value.bind(target) : value
     },
@@ -249,6 +244,11 @@ test('however fast screens of a day come and go, one loop reads it', async () =>
   await until('it is shown', () => screen.orders() === 2)
   expect(loops).toBe(1)
   screen.end()
+  await until('nothing reads it', () => performance.now() - readAtMs > 600)
+  await sell(ref, 3)
+  const later = look(ref, live)
+  await until('it is shown', () => later.orders() === 3)
+  later.end()
   await live.close()
 })
 

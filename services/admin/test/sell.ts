@@ -3,7 +3,15 @@ import type { Tx } from '@tally/platform'
 import { publishEvents } from '@tally/publication'
 import { sql } from 'kysely'
 import type { DayRef } from '../live/day.ts'
-import type { Fixture } from './fixture.ts'
+import { type Fixture, newEvent, newOffice } from './fixture.ts'
+
+/** An event with one open day, 41, on which nothing is sold yet. */
+export async function newDay(fixture: Fixture): Promise<DayRef> {
+  const { organizationId } = await newOffice(fixture)
+  const eventId = await newEvent(fixture, organizationId)
+  await fixture.db.insertInto('event_heads').values({ event_id: eventId, shard: 0, revision: 1 }).execute()
+  return { eventId, dayId: 41 }
+}
 
 /** Sells for cash in Postgres as the projector does, and publishes to Redis unless told not to. */
 export async function sell(
