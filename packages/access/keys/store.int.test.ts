@@ -21,9 +21,7 @@ import {
 
 const database = await databaseOfFile()
 
-async function organization(): Promise<OrganizationId> {
-  return addOrganization(database.db)
-}
+const organization = () => addOrganization(database.db)
 
 function wanted(organizationId: OrganizationId, more: Partial<NewKey> = {}): NewKey {
   return { organizationId, name: 'till 4', scopes: ['events:read'], eventId: null, expiresAt: null, ...more }
@@ -54,12 +52,7 @@ async function allOf(organizationId: OrganizationId): Promise<ApiKey[]> {
 }
 
 /** Inserts copies of a key as they may have been made over the years. */
-async function copies(
-  keyId: string,
-  count: number,
-  createdAt: Date,
-  revokedAt: Date | null = null,
-): Promise<void> {
+async function copies(keyId: string, count: number, createdAt: Date, revokedAt: Date | null = null) {
   const row = await database.db
     .selectFrom('api_keys')
     .selectAll()
