@@ -72,6 +72,8 @@ async function copies(keyId: string, count: number, createdAt: Date, revokedAt: 
   }))
   await database.db.insertInto('api_keys').values(rows).execute()
 }
+const rotate = ({ organizationId, keyId }: Pick<ApiKey, 'organizationId' | 'keyId'>, oldValidForMs = 0) =>
+  database.db.transaction().execute(tx => rotateKeyWithin(tx, { organizationId, keyId, oldValidForMs }))
 const yearAgo = new Date(Date.now() - 365 * 24 * 3_600_000)
 
 test('an organization has at most 200 active keys, also if several are made at once; ended ones do not count', async () => {
@@ -82,17 +84,13 @@ test('an organization has at most 200 active keys, also if several are made at o
   await copies(keyId, mostActiveKeys - 3, yearAgo)
   const made = await Promise.allSettled([make(), make(), make(), make()])
   const refused = made.filter(({ status }) => status === 'rejected')
-  expect(refused.map(one => 'reason' in one && one.reason)).toEqual([
-    expect.any(TooManyKeysError),
-    expect.any(TooManyKeysError),
-  ])
+  const error = expect.any(TooManyKeysError)
+  expect(refused.map(one => 'reason' in one && one.reason)).toEqual([error, error])
   expect(await listActiveKeys(database.db, organizationId)).toHaveLength(mostActiveKeys)
-  const rotate = (oldValidForMs: number) =>
-    database.db.transaction().execute(tx => rotateKeyWithin(tx, { organizationId, keyId, oldValidForMs }))
-  await expect(rotate(60_000)).rejects.toThrow(
+  await expect(rotate({ organizationId, keyId }, 60_000)).rejects.toThrow(
     'the organization has 200 active keys, the most allowed: revoke one first',
   )
-  expect((await rotate(0)).made.token).toMatch(/^tally_/)
+  expect((await rotate({ organizationId, keyId })).made.token).toMatch(/^tally_/)
   expect(await listActiveKeys(database.db, organizationId)).toHaveLength(mostActiveKeys)
 })
 
@@ -112,12 +110,8 @@ test('ended keys are read page by page, newest first, without those of others', 
   const organizationId = await organization()
   const { keyId } = (await createKey(database.db, wanted(organizationId))).stored.key
   for (let day = 1; day <= 5; day++) await copies(keyId, 2, new Date(day * 86_400_000), new Date())
-  await copies(
-    (await createKey(database.db, wanted(await organization()))).stored.key.keyId,
-    3,
-    yearAgo,
-    new Date(),
-  )
+  const other = (await createKey(database.db, wanted(await organization()))).stored.key
+  await copies(other.keyId, 3, yearAgo, new Date())
   const page = (before?: string) => listEndedKeys(database.db, organizationId, { before, limit: 4 })
   const pages = [await page()]
   while (pages.at(-1)?.length === 4) pages.push(await page(pages.at(-1)?.at(-1)?.keyId))
@@ -171,17 +165,25 @@ test('a second revocation keeps the first time; revoking an unknown key is an er
   )
 })
 
+test('a key that is revoked or expired has no successor', async () => {
+  const organizationId = await organization()
+  const one = (await createKey(database.db, wanted(organizationId))).stored.key
+  const { key: revoked } = await revokeKey(database.db, one.keyId)
+  const { stored } = await createKey(database.db, wanted(organizationId, { expiresAt: Date.now() }))
+  for (const key of [revoked, stored.key])
+    await expect(rotate(key)).rejects.toThrow(`key ${key.keyId} is revoked or expired: make a new one`)
+})
+
 test('several keys are found in one look-up, unknown ones left out', async () => {
   const organizationId = await organization()
-  const one = (await createKey(database.db, wanted(organizationId))).stored
-  const two = (await createKey(database.db, wanted(organizationId))).stored
+  const make = async () => (await createKey(database.db, wanted(organizationId))).stored
+  const [one, two] = [await make(), await make()]
   const found = await findKeys(database.db, [one.key.keyId, 'zzzzzzzzzzzz', two.key.keyId])
   expect(found).toEqual(new Map([one, two].map(stored => [stored.key.keyId, stored])))
 })
 
 test('the last use is rounded down to the minute and never goes back', async () => {
-  const organizationId = await organization()
-  const { keyId } = (await createKey(database.db, wanted(organizationId))).stored.key
+  const { keyId } = (await createKey(database.db, wanted(await organization()))).stored.key
   const minute = Date.UTC(2026, 8, 4, 19, 31)
   const lastUse = async () => (await findKeys(database.db, [keyId])).get(keyId)?.key.lastUsedAt
   await touchKeys(database.db, new Map(Object.entries({ [keyId]: minute + 59_999, zzzzzzzzzzzz: minute })))
