@@ -28,22 +28,15 @@ async function marker(offset: number, producer: string, type: number): Promise<B
   return bytes
 }
 
-/** The offsets read from an offset on, if the broker names these aborted transactions. */
-async function read(
-  log: Promise<Buffer>[],
-  from: number,
-  aborted: [producer: string, firstOffset: number][],
-) {
-  const named = aborted.map(([producer, firstOffset]) => ({
-    producerId: String(ids[producer]),
-    firstOffset: String(firstOffset),
-  }))
+/** The offsets read from an offset on, if the broker names these aborted transactions, such as `a0` of a from 0 on. */
+async function read(log: Promise<Buffer>[], from: number, aborted: string[]) {
+  const named = aborted.map(one => ({ producerId: String(ids[one.charAt(0)]), firstOffset: one.slice(1) }))
   const { records, parts, error } = await readAll(fetchOf(Buffer.concat(await Promise.all(log)), from, named))
   expect(error).toBeUndefined()
   return { offsets: records.map(({ offset }) => offset), next: parts.at(-1)?.next }
 }
 
-test('records of an aborted transaction are left out, those around it stay', async () => {
+test('records of an aborted transaction are left out, those around it and of the one before it stay', async () => {
   const log = [
     record(0, 'a'),
     record(1, '-'),
@@ -51,20 +44,18 @@ test('records of an aborted transaction are left out, those around it stay', asy
     marker(3, 'a', abort),
     marker(4, 'b', commit),
     record(5, 'a'),
+    record(6, 'b'),
+    marker(7, 'b', abort),
   ]
-  expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [1, 2, 5], next: 6 })
+  expect(await read(log, 0, ['a0', 'b6'])).toEqual({ offsets: [1, 2, 5], next: 8 })
 })
 
 test('the order in which aborted transactions are listed does not matter', async () => {
   const log = [record(1, 'a'), marker(2, 'a', abort), record(3, 'b'), marker(4, 'b', abort)]
-  const aborted: [string, number][] = [
-    ['b', 3],
-    ['a', 1],
-  ]
-  expect(await read(log, 1, aborted)).toEqual({ offsets: [], next: 5 })
+  expect(await read(log, 1, ['b3', 'a1'])).toEqual({ offsets: [], next: 5 })
 })
 
 test('a record whose key is four zero bytes ends no transaction', async () => {
   const log = [record(0, 'a', '\0\0\0\0'), record(1, 'a'), marker(2, 'a', abort)]
-  expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [], next: 3 })
+  expect(await read(log, 0, ['a0'])).toEqual({ offsets: [], next: 3 })
 })

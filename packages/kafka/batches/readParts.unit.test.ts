@@ -71,7 +71,7 @@ test.each(codecs)(
     })
     const { records, parts } = await readAll(fetchOf(log, 7))
     expect(offsetsOf(records)).toEqual(Array.from({ length: 18 }, (_, i) => i + 7))
-    expect(parts.length).toBeGreaterThan(4)
+    expect(new Set(parts.map(({ next }) => next)).size).toBeGreaterThan(4)
     expect(parts.map(({ from }) => from)).toEqual([7, ...parts.map(({ next }) => next)].slice(0, -1))
     expect(parts.at(-1)?.next).toBe(25)
   },
