@@ -165,13 +165,15 @@ test('a second revocation keeps the first time; revoking an unknown key is an er
   )
 })
 
-test('a key that is revoked or expired has no successor', async () => {
+test('a key that is revoked, expired or of another organization has no successor', async () => {
   const organizationId = await organization()
   const one = (await createKey(database.db, wanted(organizationId))).stored.key
   const { key: revoked } = await revokeKey(database.db, one.keyId)
   const { stored } = await createKey(database.db, wanted(organizationId, { expiresAt: Date.now() }))
   for (const key of [revoked, stored.key])
     await expect(rotate(key)).rejects.toThrow(`key ${key.keyId} is revoked or expired: make a new one`)
+  const strange = { ...stored.key, organizationId: await organization() }
+  await expect(rotate(strange)).rejects.toThrow(`key ${strange.keyId} is not known`)
 })
 
 test('several keys are found in one look-up, unknown ones left out', async () => {
