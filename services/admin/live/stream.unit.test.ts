@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
 import { createLogger } from '@tally/platform'
+import { until } from '@tally/testkit/until'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
 import type { AdminDeps } from '../deps.ts'
@@ -39,6 +40,8 @@ async function sent(to: Streams, shows: () => Promise<Showing | undefined>, show
 test('a screen ends with its session, also of an event without days, and keeps no day or place', async () => {
   for (const dayId of [undefined, 41])
     expect(await sent(streams(), async () => undefined, { ...showing, dayId })).toContain(overEvent)
+  await until('both have ended', () => done.filter(what => what === 'leave').length === 4)
+  // Many checks of a stream that went on.
   await sleep(20)
   expect(done.slice(-7)).toEqual(['take', 'take', 'take', 'take', 'unwatch', 'leave', 'leave'])
 })
