@@ -67,9 +67,9 @@ export function layoutWrongs({ width, thumbPx }: { width: number; thumbPx: numbe
   }
   const top = document.querySelector('.top')?.getBoundingClientRect()
   if (top?.height > 72) wrongs.push(`the header is ${top.height} px high`)
-  const [header, content] = ['.brand', 'main > *'].map(
-    selector => document.querySelector(selector)?.getBoundingClientRect().left,
-  )
+  const header = document.querySelector('.brand')?.getBoundingClientRect().left
+  const main = document.querySelector('main')
+  const content = main?.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(main).paddingLeft)
   if (width > 1280 && header && content !== header)
     wrongs.push(`content at ${content}, header at ${header} px`)
   const organization = document.querySelector('.organization')
