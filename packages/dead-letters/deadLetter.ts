@@ -90,7 +90,8 @@ export function isDeadLetterId(text: string): boolean {
 }
 
 function wholeOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : undefined
+  if (text === undefined || !/^(0|[1-9]\d{0,15})$/.test(text)) return undefined
+  return Number.isSafeInteger(Number(text)) ? Number(text) : undefined
 }
 
 /** The headers that the projector adds to a rejected record (docs/records.md, Dead letters). */
@@ -106,7 +107,7 @@ export const added = {
 export const addedForValue = { bytes: 'tally.value-bytes', sha256: 'tally.value-sha256' } as const
 
 /** The text of an added header: the last value of its name, because the record may have had a header of that name. */
-const headerText = (headers: RecordHeaders, name: string): string | undefined =>
+export const headerText = (headers: RecordHeaders, name: string): string | undefined =>
   valuesOf(headers[name]).at(-1)?.toString()
 
 /** The headers as the rejected record had them: the last value of each added name is removed; earlier ones stay. */

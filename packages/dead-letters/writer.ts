@@ -12,7 +12,7 @@ import {
   type TopicNames,
   type TopicPartition,
 } from '@tally/kafka'
-import { added, addedForValue, leftOutOf } from './deadLetter.ts'
+import { added, addedForValue, headerText, leftOutOf } from './deadLetter.ts'
 
 export type RejectedAt = { offset: number; rejected: Rejected }
 
@@ -48,7 +48,8 @@ export function createDeadLetters(producer: Pick<Producer, 'send'>, topic: strin
         const sending = producer.send(deadLetters, smaller)
         for (const { record, print } of unsent) known.set(record.offset, { print, sending })
         sending.catch(() => {
-          for (const { record } of unsent) known.delete(record.offset)
+          for (const { record } of unsent)
+            if (known.get(record.offset)?.sending === sending) known.delete(record.offset)
         })
       }
       await Promise.all(new Set(rejected.map(({ offset }) => known.get(offset)?.sending)))
@@ -107,12 +108,8 @@ function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
     return { ...deadLetter, value: null, headers: { ...headers, ...afterOwn(headers, ours) } }
   }
   const leftOut = leftOutOf(headers)
-  const ours = Object.values(added).map(name => [name, [headers[name]].flat().at(-1) ?? null])
-  const least = {
-    ...deadLetter,
-    key: null,
-    headers: { ...Object.fromEntries(ours), ...(leftOut && valueHeaders(leftOut)) },
-  }
+  const ours = Object.fromEntries(Object.values(added).map(name => [name, headerText(headers, name) ?? null]))
+  const least = { ...deadLetter, key: null, headers: { ...ours, ...(leftOut && valueHeaders(leftOut)) } }
   return isDeepStrictEqual(deadLetter, least) ? undefined : least
 }
 
