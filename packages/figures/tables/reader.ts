@@ -132,6 +132,7 @@ export type CounterKey = {
 
 /** Whether Postgres has each of these, in their order; an item or a method of a day without an order is none. */
 export async function hasCounters(tx: Tx, keys: readonly CounterKey[]): Promise<boolean[]> {
+  if (keys.length === 0) return []
   const ofArea = sql`
     (stored.event_id, stored.day_id, stored.area_id) = (wanted.event_id, wanted.day_id, wanted.area_id)`
   const { rows } = await sql<{ isStored: boolean }>`

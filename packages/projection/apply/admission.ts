@@ -94,7 +94,7 @@ export async function createAdmission(
     async store(stores, write) {
       const result = await write()
       const counters = touched(stores)
-      const areThere = counters.length === 0 ? [] : await hasCounters(tx, counters)
+      const areThere = await hasCounters(tx, counters)
       for (const [index, key] of counters.entries())
         room.consume(scopeOf(key), Number(areThere[index]) - Number(stored.has(counterKeyName(key))))
       return result
