@@ -9,7 +9,8 @@ import { type Kysely, sql } from 'kysely'
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 alter table order_slots rename to order_buckets;
-alter table order_buckets rename column slot to order_bucket; alter index order_slots_pkey rename to order_buckets_pkey;
+alter table order_buckets rename column slot to order_bucket;
+alter index order_slots_pkey rename to order_buckets_pkey;
 create view order_slots as
 select event_id, order_bucket as slot, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled
 from order_buckets;
