@@ -1,20 +1,12 @@
+import type { LogPosition } from '@tally/kafka'
 import type { Database, Postgres, Tx } from '@tally/platform'
 import { type Kysely, sql } from 'kysely'
 import type { StallState } from './table.ts'
 
 export type Stall = { state: StallState; sinceMs: number; message: string }
 
-/** Where a partition is read next, what identifies the log that the offset belongs to, and whether it is stalled. */
-export type StoredLog = {
-  topic: string
-  partition: number
-  nextOffset: number
-  topicId: string | null
-  /** Fingerprint of the last applied record. */
-  fingerprint: Buffer | null
-  fingerprintOffset: number | null
-  stall: Stall | null
-}
+/** What is stored of a partition: its position, and whether it is stalled. */
+export type StoredLog = LogPosition & { stall: Stall | null }
 
 /** What is stored of all partitions of these topics. */
 export async function readLogs(db: Kysely<Database>, topics: string[]): Promise<StoredLog[]> {
