@@ -68,17 +68,17 @@ const dataEnd = Date.UTC(2500, 0, 1)
 
 function makeOffsetAt({ changes, offsets }: Zone): OffsetAt {
   // The instants of a document or a file mostly lie between the same two changes.
-  let from = Number.POSITIVE_INFINITY
-  let until = Number.NEGATIVE_INFINITY
-  let offset = 0
+  let last = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY, offset: 0 }
   return at => {
     const within = at < dataEnd ? at : year2100 + ((at - year2100) % (dataEnd - year2100))
-    if (within >= from && within < until) return offset
+    if (within >= last.from && within < last.until) return last.offset
     const index = lastAtOrBefore(changes, within)
-    from = changes[index] ?? Number.NEGATIVE_INFINITY
-    until = changes[index + 1] ?? Number.POSITIVE_INFINITY
-    offset = offsets[index] ?? 0
-    return offset
+    last = {
+      from: changes[index] ?? Number.NEGATIVE_INFINITY,
+      until: changes[index + 1] ?? Number.POSITIVE_INFINITY,
+      offset: offsets[index] ?? 0,
+    }
+    return last.offset
   }
 }
 

@@ -36,8 +36,7 @@ export function createPortions(locale, clock) {
   /** The counts as they were received: figures are shown later than that. */
   let counts
   let dayId
-  let pages = []
-  let page = 0
+  const turning = { pages: [], page: 0 }
 
   const windowText = () => {
     const since = recent.since()
@@ -45,15 +44,16 @@ export function createPortions(locale, clock) {
   }
 
   function turnTo(next) {
-    page = pages.length === 0 ? 0 : next % pages.length
-    const lists = (pages[page] || []).map(lines =>
+    const { pages } = turning
+    turning.page = pages.length === 0 ? 0 : next % pages.length
+    const lists = (pages[turning.page] || []).map(lines =>
       h('ul', { class: 'column' }, ...lines.map(line => lineOf(line, recent, whole))),
     )
     draw(columns, lists.length === 0 ? [nothing('p')] : lists)
     // Those of other pages too: a page that turns marks nothing.
     for (const { id, sold } of shown.items)
       mark(id, sold, columns.querySelector(`[data-key="item ${id}"] strong`))
-    by('page').textContent = pages.length > 1 ? `Page ${page + 1} of ${pages.length}` : ''
+    by('page').textContent = pages.length > 1 ? `Page ${turning.page + 1} of ${pages.length}` : ''
     by('hold').hidden = pages.length < 2
     by('window').textContent = shown.items.some(({ id, sold }) => recent.of(id, sold) !== 0)
       ? windowText()
@@ -75,15 +75,15 @@ export function createPortions(locale, clock) {
     columns.style.setProperty('--row', `${columns.clientHeight / grid.rows}px`)
     columns.style.setProperty('--columns', String(grid.columns))
     columns.style.setProperty('--count', `${count}em`)
-    pages = pagesOf(items, grid)
-    turnTo(page)
+    turning.pages = pagesOf(items, grid)
+    turnTo(turning.page)
   }
   // Its room changes with the screen, and with what is said above it.
   new ResizeObserver(layOut).observe(columns)
 
   const isHeld = createHold(by('hold'))
   setInterval(() => {
-    if (pages.length > 1 && !isHeld()) turnTo(page + 1)
+    if (turning.pages.length > 1 && !isHeld()) turnTo(turning.page + 1)
   }, turnMs)
 
   return {
@@ -103,7 +103,7 @@ export function createPortions(locale, clock) {
       counts = new Map(day.items.map(({ id, sold }) => [id, sold]))
     },
     beat({ nowMs }) {
-      if (counts !== undefined && recent.sample(nowMs, counts) && shown !== undefined) turnTo(page)
+      if (counts !== undefined && recent.sample(nowMs, counts) && shown !== undefined) turnTo(turning.page)
     },
   }
 }

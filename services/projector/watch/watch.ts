@@ -34,31 +34,33 @@ export type Watch = {
  * until it is stopped. A part that does not answer delays only its own steps.
  */
 export function watch(deps: WatchDeps): Watch {
-  let isStopped = false
-  /** Aborting it ends the sleep, or the one after the tick that runs. */
-  let wake = new AbortController()
-  let sleepsMs: number[] = []
-  const { tick, settle } = createTick(deps, () => isStopped)
+  const loop = {
+    isStopped: false,
+    /** Aborting it ends the sleep, or the one after the tick that runs. */
+    wake: new AbortController(),
+    sleepsMs: [] as number[],
+  }
+  const { tick, settle } = createTick(deps, () => loop.isStopped)
 
   const run = async (): Promise<void> => {
-    while (!isStopped) {
-      wake = new AbortController()
+    while (!loop.isStopped) {
+      loop.wake = new AbortController()
       await tick()
-      const { signal } = wake
+      const { signal } = loop.wake
       if (!signal.aborted)
-        await sleep(sleepsMs.shift() ?? tickMs, undefined, { signal }).catch(() => undefined)
+        await sleep(loop.sleepsMs.shift() ?? tickMs, undefined, { signal }).catch(() => undefined)
     }
   }
   const done = run()
 
   return {
     soon() {
-      sleepsMs = [...soonMs]
-      wake.abort()
+      loop.sleepsMs = [...soonMs]
+      loop.wake.abort()
     },
     async stop() {
-      isStopped = true
-      wake.abort()
+      loop.isStopped = true
+      loop.wake.abort()
       await done
       await settle()
     },

@@ -42,8 +42,7 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
   let isOpen = false
   let forcedUntilMs = 0
   const currentTimeoutMs = () => (performance.now() < forcedUntilMs ? forcedTimeoutMs : timeoutMs)
-  let refusesWrites = false
-  let refusedMs = 0
+  const writes = { areRefused: false, refusedMs: 0 }
 
   // async: the client of a cluster throws at once if no node has the slot.
   const ping = async () => redis.ping()
@@ -97,14 +96,14 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
     noteWrite(error) {
       if (error !== undefined) onFailure(error)
       const isRefused = error !== undefined && isRefusedWrite(error)
-      if (isRefused) refusedMs = performance.now()
+      if (isRefused) writes.refusedMs = performance.now()
       // Other errors do not tell whether Redis accepts writes.
-      if (refusesWrites === isRefused || (error !== undefined && !isRefused)) return
-      refusesWrites = isRefused
+      if (writes.areRefused === isRefused || (error !== undefined && !isRefused)) return
+      writes.areRefused = isRefused
       onWritable(!isRefused, error)
     },
-    refusesWrites: () => refusesWrites,
-    refusedLately: () => refusesWrites && performance.now() - refusedMs < latelyMs,
+    refusesWrites: () => writes.areRefused,
+    refusedLately: () => writes.areRefused && performance.now() - writes.refusedMs < latelyMs,
   }
 }
 

@@ -44,21 +44,20 @@ export function watchWatermarks({
   onFailure: (error: unknown) => void
 }): Watermarks {
   let known = { nowMs: Number.POSITIVE_INFINITY, byShard: new Map<number, number>(), askedMs: 0 }
-  let isRunning = false
-  let answeredMs = performance.now()
-  const isSilent = (ms: number) => performance.now() - answeredMs >= ms
+  const polling = { isRunning: false, answeredMs: performance.now() }
+  const isSilent = (ms: number) => performance.now() - polling.answeredMs >= ms
   const poll = async () => {
     if (isSilent(quietMs)) onSilent()
-    if (isRunning) return
-    isRunning = true
+    if (polling.isRunning) return
+    polling.isRunning = true
     const askedMs = performance.now()
     try {
       known = { ...(await readAsOfByShard(db, topics)), askedMs }
-      answeredMs = performance.now()
+      polling.answeredMs = performance.now()
     } catch (error) {
       onFailure(error)
     } finally {
-      isRunning = false
+      polling.isRunning = false
     }
   }
   const timer = setInterval(poll, pollMs)
