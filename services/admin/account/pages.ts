@@ -19,7 +19,6 @@ import {
 } from '../signIn/sessions.ts'
 import { counted, moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 import { browserName } from './browserName.ts'
 import { peoplePages } from './people.ts'
 
@@ -37,12 +36,12 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
       recoveryCodesLeft(db, session.administratorId),
     ])
     const { done } = request.query as { done?: unknown }
-    return sendPage(request, reply, csrf => ({
+    return sendPage(request, reply, {
       title: 'Account',
       section: 'account',
       notice: done === 'password' ? 'Password changed. All other sessions have ended.' : undefined,
-      body: accountView({ session, sessions, codesLeft, mistakes, csrf, allowsPasswords }),
-    }))
+      body: accountView({ session, sessions, codesLeft, mistakes, allowsPasswords }),
+    })
   }
 
   area.get('/account', (request, reply) => show(request, reply))
@@ -97,20 +96,19 @@ type AccountShown = {
   sessions: ListedSession[]
   codesLeft: number
   mistakes: PasswordMistakes
-  csrf: string
   allowsPasswords: boolean
 }
 
 function accountView({ session, sessions, codesLeft, ...shown }: AccountShown): Html {
-  const { mistakes, csrf, allowsPasswords } = shown
+  const { mistakes, allowsPasswords } = shown
   return html`<h1>Account</h1>
 <p class="faint">${session.email}</p>
 <section class="card"><h2>Sessions</h2>
-${sessionTable(sessions, session.sessionId, csrf)}
-<form method="post" action="/account/sign-out-everywhere">${csrfField(csrf)}
+${sessionTable(sessions, session.sessionId)}
+<form method="post" action="/account/sign-out-everywhere">
 <div class="actions"><button class="danger">Sign out everywhere</button></div>
 </form></section>
-${allowsPasswords ? html`${secondFactor(session, codesLeft)}${passwordForm(session, mistakes, csrf)}` : ''}`
+${allowsPasswords ? html`${secondFactor(session, codesLeft)}${passwordForm(session, mistakes)}` : ''}`
 }
 
 function secondFactor({ hasSecondFactor, hasApp, hasPasskey }: Session, codesLeft: number): Html {
@@ -124,7 +122,7 @@ function secondFactor({ hasSecondFactor, hasApp, hasPasskey }: Session, codesLef
 /** The use of a session is stored once a minute. */
 const activeMs = 2 * 60_000
 
-function sessionTable(sessions: ListedSession[], current: number, csrf: string): Html {
+function sessionTable(sessions: ListedSession[], current: number): Html {
   return html`<table>
 <caption class="hidden">Your sessions</caption>
 <thead><tr><th scope="col">Browser</th><th scope="col">IP address</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col"><span class="hidden">End</span></th></tr></thead>
@@ -134,18 +132,18 @@ function sessionTable(sessions: ListedSession[], current: number, csrf: string):
 <td data-label="IP address"><code>${address}</code></td>
 <td data-label="Signed in">${moment(createdAt)}</td>
 <td data-label="Last used">${Date.now() - lastSeenAt < activeMs ? 'active now' : moment(lastSeenAt)}</td>
-<td>${sessionId === current ? '' : endForm(sessionId, csrf)}</td></tr>`,
+<td>${sessionId === current ? '' : endForm(sessionId)}</td></tr>`,
   )}</tbody></table>`
 }
 
 /** One's own session ends with "Sign out" instead. */
-const endForm = (sessionId: number, csrf: string): Html =>
-  html`<form method="post" action="/account/sessions/${sessionId}/end">${csrfField(csrf)}<button class="danger" aria-label="End this session">End</button></form>`
+const endForm = (sessionId: number): Html =>
+  html`<form method="post" action="/account/sessions/${sessionId}/end"><button class="danger" aria-label="End this session">End</button></form>`
 
-function passwordForm({ email }: Session, mistakes: PasswordMistakes, csrf: string): Html {
+function passwordForm({ email }: Session, mistakes: PasswordMistakes): Html {
   return html`<section class="card form"><h2>Change password</h2>
 <p class="faint">All other sessions end.</p>
-<form method="post" action="/account/password">${csrfField(csrf)}
+<form method="post" action="/account/password">
 <input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
 <label for="current">Current password</label>
 ${mistakes.current === undefined ? '' : html`<p class="mistake" role="alert">${mistakes.current}</p>`}

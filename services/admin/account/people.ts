@@ -24,7 +24,6 @@ import { knownAsker } from '../signIn/passwordQueue.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
 import { copied, type Html, html, ownWarning } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 
 /** Administrators that an organization may have invited by this page. */
 const mostPeople = 100
@@ -40,11 +39,11 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     const people = await listAdministrators(db, session.organizationId)
     const newcomers = await newcomersAmong(db, people)
     const email = textOf(typed, 'email')
-    return sendPage(request, reply, csrf => ({
+    return sendPage(request, reply, {
       title: 'People',
       section: 'people',
-      body: peopleView({ people, newcomers, session, email, mistake, allowsPasswords, csrf }),
-    }))
+      body: peopleView({ people, newcomers, session, email, mistake, allowsPasswords }),
+    })
   }
 
   area.get('/account/people', (request, reply) => show(request, reply, fieldsIn(request)))
@@ -124,7 +123,6 @@ type PeopleShown = {
   email: string
   mistake: string | undefined
   allowsPasswords: boolean
-  csrf: string
 }
 
 /** One's own account stays, and those of the platform team, which sees all organizations. */
@@ -132,7 +130,7 @@ const mayRemove = (person: Administrator, { administratorId }: { administratorId
   !person.isPlatform && person.administratorId !== administratorId
 
 function peopleView({ people, newcomers, session, email, ...shown }: PeopleShown): Html {
-  const { mistake, allowsPasswords, csrf } = shown
+  const { mistake, allowsPasswords } = shown
   const how = allowsPasswords
     ? 'You get a link to send them. They use it to choose a password.'
     : 'They sign in through your identity provider with this address.'
@@ -141,10 +139,10 @@ function peopleView({ people, newcomers, session, email, ...shown }: PeopleShown
 <div class="card table"><table>
 <caption class="hidden">People who may sign in</caption>
 <thead><tr><th scope="col">E-mail</th><th scope="col">Second factor</th><th scope="col">Since</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
-<tbody>${people.map(person => personRow(person, newcomers, session, csrf))}</tbody></table></div>
+<tbody>${people.map(person => personRow(person, newcomers, session))}</tbody></table></div>
 <section class="card form"><h2>Invite</h2>
 <p class="faint">${how}</p>
-<form method="post" action="/account/people">${csrfField(csrf)}
+<form method="post" action="/account/people">
 <label for="email">E-mail</label>
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
 <input id="email" name="email" type="email" required maxlength="254" autocomplete="off" value="${email}">
@@ -152,7 +150,7 @@ ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</
 </form></section>`
 }
 
-function personRow(person: Administrator, newcomers: string[], session: Session, csrf: string): Html {
+function personRow(person: Administrator, newcomers: string[], session: Session): Html {
   const { administratorId, email, isPlatform, hasSecondFactor, createdAt } = person
   const isOwn = administratorId === session.administratorId
   return html`<tr>
@@ -162,7 +160,7 @@ function personRow(person: Administrator, newcomers: string[], session: Session,
 <td>${
     mayRemove(person, session)
       ? html`<details><summary class="button danger" aria-label="Remove ${email}">Remove</summary>
-<form method="post" action="/account/people/${administratorId}/remove">${csrfField(csrf)}<p>They are signed out within seconds.</p><button class="danger">Yes, remove</button></form></details>`
+<form method="post" action="/account/people/${administratorId}/remove"><p>They are signed out within seconds.</p><button class="danger">Yes, remove</button></form></details>`
       : ''
   }</td></tr>`
 }

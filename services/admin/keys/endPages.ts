@@ -16,7 +16,6 @@ import { badForm, notFound, PageProblem, tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 import { eventsOf } from './events.ts'
 import { keyOr404 } from './listPages.ts'
 import { isUsable } from './state.ts'
@@ -35,7 +34,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
     area.get<WithKeyId>(`/keys/:keyId/${action}`, async (request, reply) => {
       const key = await keyOr404(db, sessionOf(request).organizationId, request.params.keyId)
       if (!isUsable(key)) return reply.redirect(`/keys/${key.keyId}`, 303)
-      return sendPage(request, reply, csrf => ({ title: key.name, section: 'keys', body: view(key, csrf) }))
+      return sendPage(request, reply, { title: key.name, section: 'keys', body: view(key) })
     })
 
   area.post<WithKeyId>('/keys/:keyId/revoke', async (request, reply) => {
@@ -102,21 +101,21 @@ const graces = [
   { value: 'week', name: 'In 7 days', ms: 7 * 24 * hourMs },
 ]
 
-function revokeView(key: ApiKey, csrf: string): Html {
+function revokeView(key: ApiKey): Html {
   return html`<section class="card narrow">
 <h1>Revoke “<bdi>${key.name}</bdi>”?</h1>
 <p>Every device that uses this key is refused within a second. This cannot be undone.</p>
 <p class="faint">Last used: ${moment(key.lastUsedAt)}</p>
-<form method="post" action="/keys/${key.keyId}/revoke">${csrfField(csrf)}
+<form method="post" action="/keys/${key.keyId}/revoke">
 <div class="actions"><button class="danger">Revoke key</button><a class="button quiet" href="/keys/${key.keyId}">Cancel</a></div>
 </form></section>`
 }
 
-function rotateView(key: ApiKey, csrf: string): Html {
+function rotateView(key: ApiKey): Html {
   return html`<section class="card narrow">
 <h1>Rotate “<bdi>${key.name}</bdi>”</h1>
 <p>You get a new token with the same name, scopes, event and expiry. Choose when the old token stops working, so that you have time to update every device.</p>
-<form method="post" action="/keys/${key.keyId}/rotate">${csrfField(csrf)}
+<form method="post" action="/keys/${key.keyId}/rotate">
 <fieldset><legend>The old token stops working</legend>
 ${graces.map(({ value, name }) => html`<label class="tick"><input type="radio" name="grace" value="${value}"${attribute('checked', value === 'day')}><span>${name}</span></label>`)}
 </fieldset>

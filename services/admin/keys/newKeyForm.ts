@@ -4,7 +4,7 @@ import { currentDay, type ListedEvent } from '@tally/figures'
 import { type Fields, listOf, type Mistakes } from '../http/forms.ts'
 import { afterDay, dayMs, inDays, readTyped, sharedFields, type Typed, typedIn } from '../views/fields.ts'
 import { attribute, fieldMistakes, type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
+import type { Page } from '../views/layout.ts'
 import { scopeLines, scopeNames } from './state.ts'
 
 /** What was typed, to show it again with what is wrong. */
@@ -67,24 +67,20 @@ export function typedBefore(fields: Fields, events: ListedEvent[]): NewKeyTyped 
 }
 
 /** The page of a form. */
-export const newKeyPage =
-  (typed: NewKeyTyped, events: ListedEvent[], mistakes: Mistakes = {}) =>
-  (csrf: string) =>
-    ({
-      title: 'New key',
-      section: 'keys',
-      script: 'newForm.js',
-      body: newKeyView(typed, events, mistakes, csrf),
-    }) as const
+export const newKeyPage = (typed: NewKeyTyped, events: ListedEvent[], mistakes: Mistakes = {}): Page => ({
+  title: 'New key',
+  section: 'keys',
+  script: 'newForm.js',
+  body: newKeyView(typed, events, mistakes),
+})
 
-function newKeyView(typed: NewKeyTyped, events: ListedEvent[], mistakes: Mistakes, csrf: string): Html {
+function newKeyView(typed: NewKeyTyped, events: ListedEvent[], mistakes: Mistakes): Html {
   const { mistake, describedBy } = fieldMistakes(mistakes)
   const fields = sharedFields(typed, events, ends, mistakes)
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1>New key</h1>
 <p class="plain">What is it for? ${presets.map(({ value, name, line }) => html`<a class="button" href="/keys/new?for=${value}" title="${line}">${name}</a> `)}</p>
 <form method="post" action="/keys" class="card form" id="new">
-${csrfField(csrf)}
 ${fields.name(html`<p class="faint">What the key is for, such as “Kitchen screen”.</p>`)}
 <fieldset${describedBy('scope')}><legend>Scopes</legend>
 ${mistake('scope')}

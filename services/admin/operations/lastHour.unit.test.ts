@@ -51,7 +51,7 @@ test('a Postgres that tells its version and nothing else does not count as one t
     deadLetters: undefined,
     stored: undefined,
   }
-  const page = { csrf: '', format: formatIn('en'), refreshes: true }
+  const page = { format: formatIn('en'), refreshes: true }
   expect(String(operationsView({ parts, ...nothing }, page))).toContain(
     'revoked">● Postgres does not answer<',
   )

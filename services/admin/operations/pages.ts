@@ -44,16 +44,16 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
       const versions = versionsWith(stored?.schema)
       const format = formatOf(request)
       const notice = noticeOf(request.query, format)
-      return sendPage(request, reply, csrf => ({
+      return sendPage(request, reply, {
         title: 'Operations',
         section: 'operations',
         notice,
         script: 'operations.js',
         body: operationsView(
           { parts, shards, samples: deps.lastHour(), deadLetters, heldBack, stored, versions },
-          { csrf, format, refreshes: before === undefined },
+          { format, refreshes: before === undefined },
         ),
-      }))
+      })
     },
   )
 

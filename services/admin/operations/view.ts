@@ -2,7 +2,6 @@ import type { HeldBack } from '@tally/kafka'
 import { type AuditEntry, nameOfAction } from '../audit/store.ts'
 import { counted, type Format, moment, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 import { hourView, type Sample } from './lastHour.ts'
 import type { ServerPart, Versions } from './parts.ts'
 import type { Shard, StalledPartition, Stored } from './read.ts'
@@ -25,7 +24,7 @@ const behindMs = 5_000
 
 export function operationsView(
   { parts, shards, samples, deadLetters, heldBack, stored, versions }: OperationsShown,
-  { csrf, format, refreshes }: { csrf: string; format: Format; refreshes: boolean },
+  { format, refreshes }: { format: Format; refreshes: boolean },
 ): Html {
   const { stalled = [], commands = [] } = stored ?? {}
   return html`<h1>Operations</h1>
@@ -39,7 +38,7 @@ ${hourView(samples, format)}
 <section class="card"><h2>Shards</h2>
 <p class="faint">Shard 0 is partition 0 of the topics of events, orders and refunds, and so on. Each shard is counted by one projector at a time.</p>
 ${shards.length === 0 ? html`<p class="faint">${stored === undefined ? 'Not available right now.' : 'No projector has run yet.'}</p>` : shardTable(shards, format)}</section>
-<section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf, format)}</section>
+<section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, format)}</section>
 <div class="panels">
 <section class="card"><h2>Last rebuild</h2>${stored === undefined ? html`<p>Not available right now: Postgres does not answer.</p>` : rebuildLine(stored)}</section>
 <section class="card"><h2>Versions</h2><dl class="facts">${versions.map(({ name, version }) => html`<dt>${name}</dt><dd><code>${version}</code></dd>`)}</dl></section>
@@ -104,7 +103,6 @@ const deadLettersUnknown = html`<p>Not available right now: Kafka or Postgres do
 
 function deadLettersView(
   { byReason, shown, isNewest, isWhole, older }: DeadLettersPage,
-  csrf: string,
   { whole }: Format,
 ): Html {
   const all = [...byReason.values()].reduce((sum, count) => sum + count, 0)
@@ -115,7 +113,7 @@ function deadLettersView(
   if (all === 0) return html`<p class="faint">All dead letters on this page have been replayed.</p>${next}`
   return html`<p><strong>${isWhole ? '' : 'At least '}${counted(all, isNewest ? 'record' : 'older record', whole)}</strong> ${all === 1 ? 'was' : 'were'} rejected:
 ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</span> ${whole(count)} `)}</p>
-<form method="post" action="/operations/replay">${csrfField(csrf)}
+<form method="post" action="/operations/replay">
 <table>
 <caption>${shown.length < all ? `The latest ${shown.length}${isNewest ? '' : ' of them'}` : 'All of them, the latest first'}</caption>
 <thead><tr><th scope="col"><span class="hidden">Replay</span></th><th scope="col">Record</th><th scope="col">Reason</th><th scope="col">Problem</th><th scope="col">When</th></tr></thead>

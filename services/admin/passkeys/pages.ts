@@ -13,7 +13,6 @@ import { passkeyMistake } from '../signIn/proveFactor.ts'
 import { confirmSession } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 import { askForNew } from './asking.ts'
 import { judgeNew } from './judging.ts'
 import { addPasskey, type ListedPasskey, listPasskeys, mostPasskeys, removePasskey } from './store.ts'
@@ -30,12 +29,12 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
       listPasskeys(db, session.administratorId),
       askForNew(deps, request, session),
     ])
-    return sendPage(request, reply, csrf => ({
+    return sendPage(request, reply, {
       title: 'Passkeys',
       section: 'account',
       script: 'passkey.js',
-      body: passkeysView({ passkeys, options, mistake, csrf }),
-    }))
+      body: passkeysView({ passkeys, options, mistake }),
+    })
   }
 
   area.register(async proven => {
@@ -70,11 +69,11 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
       const [only] = passkeys
       const isLast = passkeys.length === 1 && only?.passkeyId === passkeyId && !session.hasApp
       if (isLast && textOf(formFields(request), 'sure') !== 'yes')
-        return sendPage(request, reply, csrf => ({
+        return sendPage(request, reply, {
           title: 'Turn off your second factor',
           section: 'account',
-          body: lastView(only, csrf, deps.requiresSecondFactor),
-        }))
+          body: lastView(only, deps.requiresSecondFactor),
+        })
       await db.transaction().execute(async tx => {
         const name = await removePasskey(tx, session.administratorId, passkeyId)
         if (name === undefined) throw notFound()
@@ -95,23 +94,22 @@ type Shown = {
   /** What a browser needs to make one; undefined if the area's address allows none. */
   options: string | undefined
   mistake: string | undefined
-  csrf: string
 }
 
 /** One's own passkeys, and the form for a new one. */
-function passkeysView({ passkeys, options, mistake, csrf }: Shown): Html {
+function passkeysView({ passkeys, options, mistake }: Shown): Html {
   return html`<p class="crumb"><a href="/account">Account</a></p>
 <h1>Passkeys</h1>
 <section class="card">
 <p>A passkey is a second factor: a security key, or the lock of a phone or a computer. A sign-in with the password also asks for one of them.</p>
-${passkeys.length === 0 ? html`<p class="faint">No passkeys.</p>` : passkeyTable(passkeys, csrf)}
+${passkeys.length === 0 ? html`<p class="faint">No passkeys.</p>` : passkeyTable(passkeys)}
 </section>
 <section class="card form"><h2>New passkey</h2>
-${newForm({ passkeys, options, mistake, csrf })}
+${newForm({ passkeys, options, mistake })}
 </section>`
 }
 
-function newForm({ passkeys, options, mistake, csrf }: Shown): Html {
+function newForm({ passkeys, options, mistake }: Shown): Html {
   if (options === undefined)
     return html`<p>Passkeys need a host name: open this area by its name, such as localhost, not by an IP address.</p>`
   if (passkeys.length >= mostPasskeys)
@@ -120,7 +118,6 @@ function newForm({ passkeys, options, mistake, csrf }: Shown): Html {
     action: '/account/passkeys',
     kind: 'create',
     options,
-    csrf,
     button: 'Create passkey',
     fields: html`<label for="name">Name</label>
 <input id="name" name="name" required maxlength="200" autocomplete="off" aria-describedby="name-rule">
@@ -129,7 +126,7 @@ function newForm({ passkeys, options, mistake, csrf }: Shown): Html {
   })
 }
 
-function passkeyTable(passkeys: ListedPasskey[], csrf: string): Html {
+function passkeyTable(passkeys: ListedPasskey[]): Html {
   return html`<table>
 <caption class="hidden">Your passkeys</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
@@ -138,12 +135,12 @@ function passkeyTable(passkeys: ListedPasskey[], csrf: string): Html {
 <td data-label="Name"><bdi>${name}</bdi></td>
 <td data-label="Created">${moment(createdAt)}</td>
 <td data-label="Last used">${lastUsedAt === null ? 'never' : moment(lastUsedAt)}</td>
-<td><form method="post" action="/account/passkeys/${passkeyId}/remove">${csrfField(csrf)}<button class="danger" aria-label="Remove ${name}">Remove</button></form></td></tr>`,
+<td><form method="post" action="/account/passkeys/${passkeyId}/remove"><button class="danger" aria-label="Remove ${name}">Remove</button></form></td></tr>`,
   )}</tbody></table>`
 }
 
 /** Asks before the last second factor ends. */
-function lastView({ passkeyId, name }: ListedPasskey, csrf: string, isRequired: boolean): Html {
+function lastView({ passkeyId, name }: ListedPasskey, isRequired: boolean): Html {
   return html`<section class="card narrow">
 <h1>Turn off your second factor?</h1>
 <p>“<bdi>${name}</bdi>” is your only second factor. Without it your recovery codes end, too. ${
@@ -151,7 +148,7 @@ function lastView({ passkeyId, name }: ListedPasskey, csrf: string, isRequired: 
       ? 'This installation requires a second factor: to set up another one, you need a link of the team that runs Tally.'
       : 'A sign-in will ask for the password only.'
   }</p>
-<form method="post" action="/account/passkeys/${passkeyId}/remove">${csrfField(csrf)}
+<form method="post" action="/account/passkeys/${passkeyId}/remove">
 <input type="hidden" name="sure" value="yes">
 <div class="actions"><button class="danger">Remove and turn off</button><a class="button quiet" href="/account/passkeys">Cancel</a></div>
 </form></section>`
@@ -161,15 +158,14 @@ type PasskeyForm = {
   action: string
   kind: 'create' | 'get'
   options: string
-  csrf: string
   button: string
   fields?: Html
   mistake?: string | undefined
 }
 
 /** A form that is sent with what the browser says of a passkey (assets/passkey.js). */
-export function passkeyForm({ action, kind, options, csrf, button, fields, mistake }: PasskeyForm): Html {
-  return html`<form method="post" action="${action}" data-passkey="${kind}" data-options="${options}">${csrfField(csrf)}
+export function passkeyForm({ action, kind, options, button, fields, mistake }: PasskeyForm): Html {
+  return html`<form method="post" action="${action}" data-passkey="${kind}" data-options="${options}">
 <input type="hidden" name="passkey">
 ${fields ?? ''}
 <p class="mistake" role="alert">${mistake ?? ''}</p>

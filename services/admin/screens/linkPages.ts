@@ -13,6 +13,7 @@ import { fieldsIn } from '../signIn/formAgain.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { moment } from '../views/format.ts'
 import { copied, type Html, html, ownWarning } from '../views/html.ts'
+import type { Page } from '../views/layout.ts'
 import { type LinkTyped, readLink, typedBefore, typedOf } from './linkForm.ts'
 import { shownText } from './shows.ts'
 import { createScreen, listScreens, lockScreens, nameOfRevoked, revokeScreen } from './store.ts'
@@ -29,18 +30,17 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
   const eventsFor = (request: FastifyRequest) =>
     namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
 
-  const listPage = async (request: FastifyRequest, typed: LinkTyped, mistakes: Mistakes = {}) => {
+  const listPage = async (
+    request: FastifyRequest,
+    typed: LinkTyped,
+    mistakes: Mistakes = {},
+  ): Promise<Page> => {
     const [screens, events] = await Promise.all([
       listScreens(db, sessionOf(request).organizationId),
       eventsFor(request),
     ])
-    return (csrf: string) =>
-      ({
-        title: 'Screen links',
-        section: 'screens',
-        script: 'newForm.js',
-        body: screensView({ screens, events, typed, mistakes, csrf }),
-      }) as const
+    const body = screensView({ screens, events, typed, mistakes })
+    return { title: 'Screen links', section: 'screens', script: 'newForm.js', body }
   }
 
   area.get('/screens', async (request, reply) => {
@@ -49,7 +49,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       revoked === undefined ? undefined : await nameOfRevoked(db, sessionOf(request).organizationId, revoked)
     const notice = name && html`“<bdi>${name}</bdi>” is revoked.`
     const page = await listPage(request, typedBefore(fieldsIn(request)))
-    return sendPage(request, reply, csrf => ({ ...page(csrf), notice }))
+    return sendPage(request, reply, { ...page, notice })
   })
 
   area.post('/screens', { preHandler: requireRecent }, async (request, reply) => {

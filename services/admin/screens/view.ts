@@ -3,7 +3,6 @@ import type { Mistakes } from '../http/forms.ts'
 import { sharedFields } from '../views/fields.ts'
 import { moment } from '../views/format.ts'
 import { attribute, fieldMistakes, type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 import { type LinkTyped, linkEnds } from './linkForm.ts'
 import { areaName, shownNames, shownText } from './shows.ts'
 import type { ScreenLink } from './store.ts'
@@ -13,7 +12,6 @@ type Listed = {
   events: ListedEvent[]
   typed: LinkTyped
   mistakes: Mistakes
-  csrf: string
 }
 
 /** The links that work, and the form for a new one. */
@@ -25,7 +23,7 @@ ${screens.length === 0 ? html`<p class="faint">There are no screen links.</p>` :
 ${events.length === 0 ? '' : form(listed)}`
 }
 
-function table({ screens, events, csrf }: Listed): Html {
+function table({ screens, events }: Listed): Html {
   const row = ({ eventId, ...screen }: ScreenLink): Html => {
     const { screenId, name, createdBy, createdAt, endsAt, lastSeenAt } = screen
     const event = events.find(one => one.eventId === eventId)
@@ -37,7 +35,7 @@ function table({ screens, events, csrf }: Listed): Html {
 <td data-label="Ends">${moment(endsAt)}</td>
 <td data-label="Last used">${moment(lastSeenAt)}</td>
 <td><details><summary class="button danger" aria-label="Revoke ${name}">Revoke</summary>
-<form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<p>The screen stops within 15 seconds, and the link cannot be shown again.</p><button class="danger">Yes, revoke</button></form></details></td></tr>`
+<form method="post" action="/screens/${screenId}/revoke"><p>The screen stops within 15 seconds, and the link cannot be shown again.</p><button class="danger">Yes, revoke</button></form></details></td></tr>`
   }
   return html`<div class="card table"><table>
 <caption class="hidden">Screen links</caption>
@@ -48,11 +46,11 @@ function table({ screens, events, csrf }: Listed): Html {
 const areaOf = ({ areaId }: Pick<ScreenLink, 'areaId'>, event: ListedEvent | undefined) =>
   areaId === null ? undefined : areaName({ areas: event?.areas ?? [] }, areaId)
 
-function form({ events, typed, mistakes, csrf }: Listed): Html {
+function form({ events, typed, mistakes }: Listed): Html {
   const { mistake, describedBy } = fieldMistakes(mistakes)
   const fields = sharedFields(typed, events, linkEnds, mistakes)
   return html`<section class="card form"><h2>New screen link</h2>
-<form method="post" action="/screens" id="new">${csrfField(csrf)}
+<form method="post" action="/screens" id="new">
 ${fields.name()}
 ${fields.event()}
 <fieldset${describedBy('shows')}><legend>What it shows</legend>

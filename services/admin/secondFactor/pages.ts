@@ -11,7 +11,7 @@ import { isOwnFactor } from '../signIn/ownPassword.ts'
 import { confirmSession } from '../signIn/sessions.ts'
 import { counted } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField, type Page } from '../views/layout.ts'
+import type { Page } from '../views/layout.ts'
 import { type Sealer, uriOf } from './codes.ts'
 import { candidateOf, enrol, recoveryCodesLeft, removeApp } from './store.ts'
 
@@ -32,14 +32,11 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
     const page = { title: 'Second factor', section: 'account' } as const
     if (hasApp) {
       const left = await recoveryCodesLeft(db, administratorId)
-      return sendPage(request, reply, csrf => ({ ...page, body: ownFactorView({ left, mistake, csrf }) }))
+      return sendPage(request, reply, { ...page, body: ownFactorView(left, mistake) })
     }
     const secret = await candidateOf(db, sealerOrThrow(), administratorId)
     const isRequired = deps.requiresSecondFactor && !session.hasSecondFactor
-    return sendPage(request, reply, csrf => ({
-      ...page,
-      body: enrolView({ secret, email, mistake, csrf, isRequired }),
-    }))
+    return sendPage(request, reply, { ...page, body: enrolView({ secret, email, mistake, isRequired }) })
   }
 
   function sealerOrThrow(): Sealer {
@@ -91,12 +88,11 @@ type Enrolled = {
   secret: string
   email: string
   mistake: string | undefined
-  csrf: string
   isRequired: boolean
 }
 
 /** The secret for an authenticator app, and the form for its first code. */
-function enrolView({ secret, email, mistake, csrf, isRequired }: Enrolled): Html {
+function enrolView({ secret, email, mistake, isRequired }: Enrolled): Html {
   return html`<p class="crumb"><a href="/account">Account</a></p>
 <section class="card narrow">
 <h1>Set up a second factor</h1>
@@ -105,19 +101,19 @@ ${isRequired ? html`<p class="warning">This installation requires a second facto
 <div class="qr" role="img" aria-label="QR code with the secret">${raw(renderSVG(uriOf(secret, email), { border: 4 }))}</div>
 <p><a class="button" href="${uriOf(secret, email)}">Open the app on this device</a></p>
 <p>Secret: <code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p>
-<form method="post" action="/account/second-factor">${csrfField(csrf)}
+<form method="post" action="/account/second-factor">
 ${codeField('Code that the app shows', mistake)}
 <div class="actions"><button class="primary">Turn on</button></div>
 </form></section>`
 }
 
 /** What an administrator with a second factor may do about it. */
-function ownFactorView({ left, mistake, csrf }: Pick<Enrolled, 'mistake' | 'csrf'> & { left: number }): Html {
+function ownFactorView(left: number, mistake: string | undefined): Html {
   return html`<p class="crumb"><a href="/account">Account</a></p>
 <section class="card narrow">
 <h1>Second factor</h1>
 <p>Your second factor is on. ${counted(left, 'recovery code')} left. For new codes, or another app, turn it off and on again.</p>
-<form method="post" action="/account/second-factor/remove">${csrfField(csrf)}
+<form method="post" action="/account/second-factor/remove">
 ${codeField('Code of the app, or a recovery code', mistake)}
 <div class="actions"><button class="danger">Turn off</button></div>
 </form></section>`

@@ -33,14 +33,14 @@ export function codePages(app: FastifyInstance, deps: AdminDeps): void {
     const hasApp = administratorId === undefined || (await factorsOf(db, administratorId)).hasApp
     const hidden = html`<input type="hidden" name="next" value="${next}">`
     const field = ownCodeField(hasApp, 'code')
-    return sendPage(request, reply, csrf => ({
+    return sendPage(request, reply, {
       title: 'Second factor',
       ...(options === undefined ? {} : { script: 'passkey.js' }),
       body: html`<section class="card narrow">
 <h1>Second factor</h1>
-${proofForms({ action: '/sign-in/code', hidden, options, field, button: 'Sign in', mistake, csrf })}
+${proofForms({ action: '/sign-in/code', hidden, options, field, button: 'Sign in', mistake })}
 </section>`,
-    }))
+    })
   }
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in/code', (request, reply) =>

@@ -6,7 +6,6 @@ import { askForSignature } from '../passkeys/asking.ts'
 import { passkeyForm } from '../passkeys/pages.ts'
 import { ownCodeField } from '../secondFactor/pages.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 import { ownPath } from './formAgain.ts'
 import { sessionOf } from './guard.ts'
 import { isOwnFactor, isOwnPassword } from './ownPassword.ts'
@@ -30,15 +29,15 @@ export function confirmPages(area: FastifyInstance, deps: AdminDeps): void {
     const session = sessionOf(request)
     const isElsewhere = !deps.allowsPasswords || (session.isOidc && !asked.isFactorOnly)
     const options = isElsewhere ? undefined : await askForSignature(deps, request, session.administratorId)
-    return sendPage(request, reply, csrf => ({
+    return sendPage(request, reply, {
       title: 'Confirm that it is you',
       ...(options === undefined ? {} : { script: 'passkey.js' }),
       body: html`<section class="card narrow">
 <h1>Confirm that it is you</h1>
 <p>${asked.isFactorOnly ? 'Your second factor is asked for again.' : 'This page needs a sign-in within the last 30 minutes.'}</p>
-${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, options, mistake, csrf })}
+${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, options, mistake })}
 </section>`,
-    }))
+    })
   }
 
   area.get<{ Querystring: { next?: unknown; factor?: unknown } }>('/confirm', (request, reply) =>
@@ -79,20 +78,19 @@ type ProofForms = {
   field: Html
   button: string
   mistake: string | undefined
-  csrf: string
 }
 
 /** The forms with which somebody proves who they are: with a passkey, if there is one, or by typing something. */
-export const proofForms = ({ action, hidden, options, field, button, mistake, csrf }: ProofForms): Html =>
+export const proofForms = ({ action, hidden, options, field, button, mistake }: ProofForms): Html =>
   html`${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
-${options === undefined ? '' : html`${passkeyForm({ action, kind: 'get', options, csrf, button: 'Use a passkey', fields: hidden })}<p class="or"><span>or</span></p>`}
-<form method="post" action="${action}">${csrfField(csrf)}
+${options === undefined ? '' : html`${passkeyForm({ action, kind: 'get', options, button: 'Use a passkey', fields: hidden })}<p class="or"><span>or</span></p>`}
+<form method="post" action="${action}">
 ${hidden}
 ${field}
 <div class="actions"><button${options === undefined ? html` class="primary"` : ''}>${button}</button></div>
 </form>`
 
-type Shown = Pick<ProofForms, 'options' | 'mistake' | 'csrf'> & {
+type Shown = Pick<ProofForms, 'options' | 'mistake'> & {
   session: Session
   next: string
   isFactorOnly: boolean

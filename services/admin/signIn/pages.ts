@@ -40,11 +40,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
   /** Compared if there is no such account, so that it takes as long. */
   const placeholderHash = hashPassword('placeholder', deps.passwordCost)
   const show = (request: FastifyRequest, reply: FastifyReply, shown: SignInShown, notice?: string) =>
-    sendPage(request, reply, csrf => ({
-      title: 'Sign in',
-      notice,
-      body: signInView({ ...shown, csrf }, deps),
-    }))
+    sendPage(request, reply, { title: 'Sign in', notice, body: signInView(shown, deps) })
 
   app.get<{ Querystring: Record<'next' | 'done' | 'ended', unknown> }>('/sign-in', async (request, reply) => {
     const next = ownPath(request.query.next)

@@ -5,7 +5,6 @@ import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem, tooManyAttempts } from '../http/problem.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 import { countAttempt, uncountAttempt } from './attempts.ts'
 import { giveDevice } from './devices.ts'
 import { hashNewPassword, newPasswordFields } from './ownPassword.ts'
@@ -34,10 +33,10 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
   async function show(request: FastifyRequest, reply: FastifyReply, token: string, mistake?: string) {
     const { administratorId, ...owner } = await ownerOf(token)
     const isFirst = (await newcomersAmong(db, [{ administratorId }])).length > 0
-    return sendPage(request, reply, csrf => ({
+    return sendPage(request, reply, {
       title: isFirst ? 'Welcome' : 'New password',
-      body: resetView({ ...owner, token, isFirst, mistake, csrf }),
-    }))
+      body: resetView({ ...owner, token, isFirst, mistake }),
+    })
   }
 
   app.get<WithToken>('/reset/:token', (request, reply) => show(request, reply, request.params.token))
@@ -75,14 +74,13 @@ type Shown = {
   removesSecondFactor: boolean
   isFirst: boolean
   mistake: string | undefined
-  csrf: string
 }
 
-function resetView({ token, email, removesSecondFactor, isFirst, mistake, csrf }: Shown): Html {
+function resetView({ token, email, removesSecondFactor, isFirst, mistake }: Shown): Html {
   return html`<section class="card narrow">
 <h1>${isFirst ? 'Welcome to Tally. Choose a password.' : 'New password'}</h1>
 <p>For ${email}.${isFirst ? '' : ' All sessions of this account end.'}${removesSecondFactor ? ' Its second factor is turned off.' : ''}</p>
-<form method="post" action="/reset/${token}">${csrfField(csrf)}
+<form method="post" action="/reset/${token}">
 <input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
 ${newPasswordFields(mistake)}
 <button class="primary">Set password</button>

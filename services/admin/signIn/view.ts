@@ -1,12 +1,11 @@
 import type { AdminDeps } from '../deps.ts'
 import { assetPath } from '../http/assets.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
 
 export type SignInShown = { next: string; email?: string; mistake?: string }
 
 export function signInView(
-  { next, email = '', mistake, csrf }: SignInShown & { csrf: string },
+  { next, email = '', mistake }: SignInShown,
   { oidc, allowsPasswords, contact }: Pick<AdminDeps, 'oidc' | 'allowsPasswords' | 'contact'>,
 ): Html {
   return html`<section class="card narrow sign-in">
@@ -14,7 +13,7 @@ export function signInView(
 <h1>Tally</h1>
 <p class="faint">The administration area of your festivals</p>
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
-${allowsPasswords ? html`${passwordForm(next, email, csrf)}${forgotten(contact)}` : ''}
+${allowsPasswords ? html`${passwordForm(next, email)}${forgotten(contact)}` : ''}
 ${allowsPasswords && oidc ? html`<p class="or"><span>or</span></p>` : ''}
 ${oidc ? html`<p><a class="button wide" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>` : ''}
 </section>`
@@ -26,9 +25,8 @@ function forgotten(contact: string | undefined): Html {
   return html`<p class="faint">Forgot your password? Ask whoever runs Tally for a link${whom}.</p>`
 }
 
-const passwordForm = (next: string, email: string, csrf: string): Html =>
+const passwordForm = (next: string, email: string): Html =>
   html`<form method="post" action="/sign-in">
-${csrfField(csrf)}
 <input type="hidden" name="next" value="${next}">
 <label for="email">E-mail</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}">

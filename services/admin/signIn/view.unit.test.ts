@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { signInView } from './view.ts'
 
 const viewOf = (contact: string | undefined, allowsPasswords = true) =>
-  String(signInView({ next: '/', csrf: '' }, { oidc: undefined, allowsPasswords, contact }))
+  String(signInView({ next: '/' }, { oidc: undefined, allowsPasswords, contact }))
 const said = (contact: string | undefined) => /Forgot your password\?.*?<\/p>/.exec(viewOf(contact))?.[0]
 
 test('who forgot the password learns whom to ask for a link', () => {

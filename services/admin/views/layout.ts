@@ -27,11 +27,11 @@ const sections: { section: Section; path: string; name: string; platformOnly?: t
   { section: 'account', path: '/account', name: 'Account' },
 ]
 
-/** For whom a page is made: its forms send `csrf` back, its scripts write figures and times as in `locale`. */
-type Viewer = { session: Session | undefined; csrf: string; locale: string; apiUrl: string }
+/** For whom a page is made: its scripts write figures and times as in `locale`. */
+type Viewer = { session: Session | undefined; locale: string; apiUrl: string }
 
 /** The whole page around a body, with the navigation if there is a session. */
-export function layout(page: Page, { session, csrf, locale, apiUrl }: Viewer): Html {
+export function layout(page: Page, { session, locale, apiUrl }: Viewer): Html {
   const { title, body, section, script, style, notice } = page
   return html`<!doctype html>
 <html lang="en" data-locale="${locale}">
@@ -48,7 +48,7 @@ ${script === undefined ? '' : html`<script type="module" src="${assetPath(script
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-${session === undefined ? '' : header(session, section, { csrf, apiUrl })}
+${session === undefined ? '' : header(session, section, apiUrl)}
 <main id="content" tabindex="-1">
 ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
 ${body}
@@ -59,11 +59,7 @@ ${body}
 }
 
 /** One line: on a narrow screen all but the brand and the organization is in a menu, which needs no script. */
-function header(
-  session: Session,
-  current: Section | undefined,
-  { csrf, apiUrl }: Pick<Viewer, 'csrf' | 'apiUrl'>,
-): Html {
+function header(session: Session, current: Section | undefined, apiUrl: string): Html {
   const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
   return html`<header class="top">
 <a class="brand" href="/live"><img src="${assetPath('icon.svg')}" alt="" width="28" height="28"><span>Tally</span></a>
@@ -79,11 +75,8 @@ ${shown.map(
 <div class="who">
 <a href="${apiUrl}/docs/guide" target="_blank" rel="noopener">Guides</a><a href="${apiUrl}/docs" target="_blank" rel="noopener">Reference</a>
 <button type="button" class="quiet" id="theme" title="Dark or light" aria-label="Dark or light">◐</button>
-<form method="post" action="/sign-out">${csrfField(csrf)}<button class="quiet">Sign out</button></form>
+<form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
 </div>
 </div>
 </header>`
 }
-
-/** The hidden field that proves that a form is ours; every form that posts has it. */
-export const csrfField = (csrf: string): Html => html`<input type="hidden" name="_csrf" value="${csrf}">`
