@@ -38,7 +38,6 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const { done } = request.query as { done?: unknown }
     return sendPage(request, reply, {
       title: 'Account',
-      section: 'account',
       notice: done === 'password' ? 'Password changed. All other sessions have ended.' : undefined,
       body: accountView({ session, sessions, codesLeft, mistakes, allowsPasswords }),
     })

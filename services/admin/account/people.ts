@@ -41,7 +41,6 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     const email = textOf(typed, 'email')
     return sendPage(request, reply, {
       title: 'People',
-      section: 'people',
       body: peopleView({ people, newcomers, session, email, mistake, allowsPasswords }),
     })
   }
@@ -59,7 +58,6 @@ export function peoplePages(area: FastifyInstance, deps: AdminDeps): void {
     const base = deps.publicUrl ?? `${request.protocol}://${request.host}`
     return sendPage(request, reply.code(201), {
       title: 'Invited',
-      section: 'people',
       script: 'token.js',
       body: invitedView(email, `${base}/reset/${invited.token}`),
     })

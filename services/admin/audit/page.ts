@@ -34,7 +34,6 @@ export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
     const shown = entries.slice(0, pageSize)
     return sendPage(request, reply, {
       title: 'Audit',
-      section: 'audit',
       body: auditView(shown, {
         asked: { ...asked, of },
         hasMore: entries.length > pageSize,

@@ -46,7 +46,6 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
       const { organizationName } = sessionOf(request)
       return sendPage(request, reply, {
         title: `${settled.event.name}, ${dayName(settled.event, settled.day?.dayId, format.date) ?? 'all days'}`,
-        section: 'live',
         script: 'print.js',
         body: sheetView(settled, { organizationName, format, nowMs: Date.now() }),
       })

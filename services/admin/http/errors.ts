@@ -21,6 +21,7 @@ export function registerErrors(app: FastifyInstance): void {
     if (problem.next !== undefined) reply.header('Refresh', `0; url=${problem.next}`)
     return sendPage(request, reply.code(problem.status), {
       title: problem.message,
+      isError: true,
       body: html`<section class="card narrow">
 <h1>${problem.message}</h1>
 <p>${problem.sentence}</p>

@@ -10,9 +10,9 @@ import { localeOf } from './locale.ts'
  * with the token in each form that posts.
  */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
-  const { session, server } = request
+  const { session, server, url } = request
   const made = { ...page, notice: page.notice ?? formNotice(request) }
-  const whole = layout(made, { session, locale: localeOf(request), apiUrl: server.apiUrl }).toString()
+  const whole = layout(made, { session, url, locale: localeOf(request), apiUrl: server.apiUrl }).toString()
   const field = `<input type="hidden" name="_csrf" value="${formToken(request, reply)}">`
   // Values are escaped: none of them is a form, or ends its tag.
   const text = whole.replaceAll(/<form method="post"[^>]*>/g, form => form + field)

@@ -41,7 +41,6 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
       copySoon(deps, stored)
       return sendPage(request, reply.code(201), {
         title: 'Your new key',
-        section: 'keys',
         script: 'token.js',
         body: tokenView({ key: stored.key, token, apiUrl, events }),
       })

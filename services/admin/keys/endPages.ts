@@ -34,7 +34,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
     area.get<WithKeyId>(`/keys/:keyId/${action}`, async (request, reply) => {
       const key = await keyOr404(db, sessionOf(request).organizationId, request.params.keyId)
       if (!isUsable(key)) return reply.redirect(`/keys/${key.keyId}`, 303)
-      return sendPage(request, reply, { title: key.name, section: 'keys', body: view(key) })
+      return sendPage(request, reply, { title: key.name, body: view(key) })
     })
 
   area.post<WithKeyId>('/keys/:keyId/revoke', async (request, reply) => {
@@ -70,7 +70,6 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
     const { key } = made.stored
     return sendPage(request, reply.code(201), {
       title: 'Your new token',
-      section: 'keys',
       script: 'token.js',
       body: tokenView({ key, token: made.token, apiUrl, events }, rotatedView(old.key)),
     })

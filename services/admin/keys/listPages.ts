@@ -37,7 +37,6 @@ export function listPages(area: FastifyInstance, deps: AdminDeps): void {
     const older = ended.length > pageSize ? shown.at(-1)?.keyId : undefined
     return sendPage(request, reply, {
       title: 'API keys',
-      section: 'keys',
       notice: key?.revokedAt
         ? html`“<bdi>${key.name}</bdi>” is revoked: it is refused everywhere within a second.`
         : undefined,
@@ -55,7 +54,6 @@ export function listPages(area: FastifyInstance, deps: AdminDeps): void {
     ])
     return sendPage(request, reply, {
       title: key.name,
-      section: 'keys',
       script: 'copy.js',
       body: keyView(key, { events, day, apiUrl, format }),
     })

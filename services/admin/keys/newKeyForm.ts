@@ -69,7 +69,6 @@ export function typedBefore(fields: Fields, events: ListedEvent[]): NewKeyTyped 
 /** The page of a form. */
 export const newKeyPage = (typed: NewKeyTyped, events: ListedEvent[], mistakes: Mistakes = {}): Page => ({
   title: 'New key',
-  section: 'keys',
   script: 'newForm.js',
   body: newKeyView(typed, events, mistakes),
 })

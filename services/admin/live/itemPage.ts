@@ -44,7 +44,7 @@ export function itemPage(area: FastifyInstance, { db, live }: AdminDeps): void {
       area: event.areas.find(one => one.areaId === areaId)?.name,
     }
     const body = itemView({ ...read, item: sold, hours, before }, around)
-    return sendPage(request, reply, { title: sold.itemName, section: 'live', body })
+    return sendPage(request, reply, { title: sold.itemName, body })
   })
 }
 

@@ -20,8 +20,7 @@ export function livePages(area: FastifyInstance, deps: AdminDeps, streams: Strea
 
   area.get('/live', async (request, reply) => {
     const picked = await pickOfAll(db, request)
-    const page = { title: 'Live', section: 'live' } as const
-    if (picked === undefined) return sendPage(request, reply, { ...page, body: noEventsView() })
+    if (picked === undefined) return sendPage(request, reply, { title: 'Live', body: noEventsView() })
     const { event, dayId, areaId } = picked
     const ref = { eventId: event.eventId, dayId: dayId ?? 0, areaId }
     const [first, last] = await Promise.all([
@@ -29,7 +28,6 @@ export function livePages(area: FastifyInstance, deps: AdminDeps, streams: Strea
       readLastFestival(db, picked),
     ])
     return sendPage(request, reply, {
-      ...page,
       title: event.name,
       script: 'live.js',
       isCompressed: true,

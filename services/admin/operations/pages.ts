@@ -46,7 +46,6 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
       const notice = noticeOf(request.query, format)
       return sendPage(request, reply, {
         title: 'Operations',
-        section: 'operations',
         notice,
         script: 'operations.js',
         body: operationsView(
@@ -59,7 +58,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
 
   area.get('/operations/runbook', async (request, reply) => {
     platformSessionOf(request)
-    return sendPage(request, reply, { title: 'Runbook', section: 'operations', body: await runbookView() })
+    return sendPage(request, reply, { title: 'Runbook', body: await runbookView() })
   })
 }
 

@@ -31,7 +31,6 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
     ])
     return sendPage(request, reply, {
       title: 'Passkeys',
-      section: 'account',
       script: 'passkey.js',
       body: passkeysView({ passkeys, options, mistake }),
     })
@@ -71,7 +70,6 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
       if (isLast && textOf(formFields(request), 'sure') !== 'yes')
         return sendPage(request, reply, {
           title: 'Turn off your second factor',
-          section: 'account',
           body: lastView(only, deps.requiresSecondFactor),
         })
       await db.transaction().execute(async tx => {

@@ -40,7 +40,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       eventsFor(request),
     ])
     const body = screensView({ screens, events, typed, mistakes })
-    return { title: 'Screen links', section: 'screens', script: 'newForm.js', body }
+    return { title: 'Screen links', script: 'newForm.js', body }
   }
 
   area.get('/screens', async (request, reply) => {
@@ -75,7 +75,6 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     const base = publicUrl ?? `${request.protocol}://${request.host}`
     return sendPage(request, reply.code(201), {
       title: 'Your new screen link',
-      section: 'screens',
       script: 'token.js',
       body: madeView({ ...wanted, event: event.name, shown, link: `${base}/screen/${token}` }),
     })

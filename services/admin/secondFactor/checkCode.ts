@@ -110,7 +110,6 @@ export function wrongCodesPage(area: FastifyInstance, { db }: AdminDeps): void {
     const count = counted(wrong.count, 'wrong code', formatOf(request).whole)
     return sendPage(request, reply, {
       title: 'Wrong codes',
-      section: 'account',
       body: html`<section class="card narrow">
 <h1>Does someone else know your password?</h1>
 <p class="warning">${count} of your second factor, entered in new browsers since ${moment(wrong.since)}.</p>

@@ -29,14 +29,14 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
   async function show(request: FastifyRequest, reply: FastifyReply, mistake?: string) {
     const session = sessionOf(request)
     const { administratorId, email, hasApp } = session
-    const page = { title: 'Second factor', section: 'account' } as const
+    const title = 'Second factor'
     if (hasApp) {
       const left = await recoveryCodesLeft(db, administratorId)
-      return sendPage(request, reply, { ...page, body: ownFactorView(left, mistake) })
+      return sendPage(request, reply, { title, body: ownFactorView(left, mistake) })
     }
     const secret = await candidateOf(db, sealerOrThrow(), administratorId)
     const isRequired = deps.requiresSecondFactor && !session.hasSecondFactor
-    return sendPage(request, reply, { ...page, body: enrolView({ secret, email, mistake, isRequired }) })
+    return sendPage(request, reply, { title, body: enrolView({ secret, email, mistake, isRequired }) })
   }
 
   function sealerOrThrow(): Sealer {
@@ -124,7 +124,6 @@ const textFile = (text: string): string => `data:text/plain;charset=utf-8,${enco
 /** The page of the recovery codes, which are shown only here. */
 export const codesPage = (codes: string[]): Page => ({
   title: 'Recovery codes',
-  section: 'account',
   script: 'codes.js',
   body: html`<section class="card narrow">
 <h1>Recovery codes</h1>

@@ -13,7 +13,7 @@ export function usagePages(area: FastifyInstance, deps: AdminDeps): void {
   area.get('/usage', async (request, reply) => {
     const usage = await readUsage(deps, sessionOf(request))
     const body = usage === undefined ? unknownUsage : usageView(usage, formatOf(request))
-    return sendPage(request, reply, { title: 'Usage', section: 'usage', body })
+    return sendPage(request, reply, { title: 'Usage', body })
   })
 }
 

@@ -2,37 +2,38 @@ import { assetPath } from '../http/assets.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { type Html, html } from './html.ts'
 
-type Section = 'live' | 'screens' | 'keys' | 'usage' | 'audit' | 'operations' | 'people' | 'account'
-
 /** The content of a page. */
 export type Page = {
   title: string
   body: Html
-  section?: Section
   script?: string
   style?: string
   /** Compressed. Never a page that shows a secret next to something that its reader may have been sent (BREACH). */
   isCompressed?: true
   notice?: string | undefined
+  /** Of no section of the navigation. */
+  isError?: true
 }
 
-const sections: { section: Section; path: string; name: string; platformOnly?: true }[] = [
-  { section: 'live', path: '/live', name: 'Live' },
-  { section: 'screens', path: '/screens', name: 'Screens' },
-  { section: 'keys', path: '/keys', name: 'API keys' },
-  { section: 'usage', path: '/usage', name: 'Usage' },
-  { section: 'audit', path: '/audit', name: 'Audit' },
-  { section: 'operations', path: '/operations', name: 'Operations', platformOnly: true },
-  { section: 'people', path: '/account/people', name: 'People' },
-  { section: 'account', path: '/account', name: 'Account' },
+/** The sections of the navigation; a page belongs to the first one with whose path its address begins. */
+const sections: { path: string; name: string; platformOnly?: true }[] = [
+  { path: '/live', name: 'Live' },
+  { path: '/screens', name: 'Screens' },
+  { path: '/keys', name: 'API keys' },
+  { path: '/usage', name: 'Usage' },
+  { path: '/audit', name: 'Audit' },
+  { path: '/operations', name: 'Operations', platformOnly: true },
+  { path: '/account/people', name: 'People' },
+  { path: '/account', name: 'Account' },
 ]
 
 /** For whom a page is made: its scripts write figures and times as in `locale`. */
-type Viewer = { session: Session | undefined; locale: string; apiUrl: string }
+type Viewer = { session: Session | undefined; locale: string; apiUrl: string; url: string }
 
 /** The whole page around a body, with the navigation if there is a session. */
-export function layout(page: Page, { session, locale, apiUrl }: Viewer): Html {
-  const { title, body, section, script, style, notice } = page
+export function layout(page: Page, { session, locale, apiUrl, url }: Viewer): Html {
+  const { title, body, script, style, notice, isError } = page
+  const section = isError ? undefined : sections.find(({ path }) => url.startsWith(path))
   return html`<!doctype html>
 <html lang="en" data-locale="${locale}">
 <head>
@@ -59,7 +60,7 @@ ${body}
 }
 
 /** One line: on a narrow screen all but the brand and the organization is in a menu, which needs no script. */
-function header(session: Session, current: Section | undefined, apiUrl: string): Html {
+function header(session: Session, current: (typeof sections)[number] | undefined, apiUrl: string): Html {
   const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
   return html`<header class="top">
 <a class="brand" href="/live"><img src="${assetPath('icon.svg')}" alt="" width="28" height="28"><span>Tally</span></a>
@@ -67,10 +68,7 @@ function header(session: Session, current: Section | undefined, apiUrl: string):
 <button type="button" class="quiet open-menu" popovertarget="menu">Menu</button>
 <div class="menu" id="menu" popover>
 <nav aria-label="Main">
-${shown.map(
-  ({ section, path, name }) =>
-    html`<a href="${path}"${section === current ? html` aria-current="page"` : ''}>${name}</a>`,
-)}
+${shown.map(section => html`<a href="${section.path}"${section === current ? html` aria-current="page"` : ''}>${section.name}</a>`)}
 </nav>
 <div class="who">
 <a href="${apiUrl}/docs/guide" target="_blank" rel="noopener">Guides</a><a href="${apiUrl}/docs" target="_blank" rel="noopener">Reference</a>
