@@ -1,35 +1,21 @@
 import { actionNames } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { sendCsv } from '../http/csv.ts'
-import { parseOr400, rowNumber } from '../http/forms.ts'
+import { parseOr400 } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { platformSessionOf, sessionOf } from '../signIn/guard.ts'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
-import { type AuditEntry, type AuditQuery, auditCsv, nameOfAction, readAudit } from './store.ts'
+import { type AuditEntry, type AuditQuery, auditCsv, auditQuery, nameOfAction, readAudit } from './store.ts'
 
 const pageSize = 50
-/** A filter as the form sends it: an empty field counts as absent. */
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess(value => (value === '' ? undefined : value), schema.optional())
-/** Postgres has no year 0. */
-const day = z.iso.date().refine(date => date >= '0001')
-const query = z.object({
-  before: optional(rowNumber),
-  who: optional(z.string().regex(/^[^\p{Cc}]{1,254}$/u)),
-  action: optional(z.enum(Object.keys(actionNames))),
-  from: optional(day),
-  until: optional(day),
-  of: optional(z.literal('commands')),
-})
 
 /** The audit trail of the organization; for the platform team also that of the commands. */
 export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
   area.get('/audit', async (request, reply) => {
-    const { of, ...asked } = parseOr400(query, request.query)
+    const { of, ...asked } = parseOr400(auditQuery, request.query)
     const entries = await readAudit(db, ownerOf(request, of), { ...asked, limit: pageSize + 1 })
     const shown = entries.slice(0, pageSize)
     return sendPage(request, reply, {
@@ -43,7 +29,7 @@ export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
   })
 
   area.get('/audit.csv', async (request, reply) => {
-    const { of, before: _, ...filter } = parseOr400(query, request.query)
+    const { of, before: _, ...filter } = parseOr400(auditQuery, request.query)
     const day = new Date().toISOString().slice(0, 10)
     return sendCsv(reply, `audit-${day}`, auditCsv(db, ownerOf(request, of), filter))
   })

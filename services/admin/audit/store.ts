@@ -2,7 +2,9 @@ import { type Action, actionNames } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
+import { z } from 'zod'
 import { csvLine } from '../http/csv.ts'
+import { rowNumber } from '../http/forms.ts'
 
 export const nameOfAction = (action: string): string => actionNames[action as Action] ?? action
 
@@ -16,17 +18,26 @@ export type AuditEntry = {
   address: string
 }
 
-/** Which entries to list; days are in UTC and inclusive. */
-export type AuditFilter = {
-  /** Part of the e-mail or account. */
-  who?: string | undefined
-  action?: string | undefined
-  from?: string | undefined
-  until?: string | undefined
-}
+/** A field as the form sends it: an empty one counts as absent. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(value => (value === '' ? undefined : value), schema.optional())
+/** Postgres has no year 0. */
+const day = z.iso.date().refine(date => date >= '0001')
 
-/** A filter with the page to show, and whose entries: the organization's, or those of the platform team's commands. */
-export type AuditQuery = AuditFilter & { before?: number | undefined; of?: 'commands' | undefined }
+/**
+ * Which entries to list, of which page, and whose: the organization's, or those of the platform team's commands. `who`
+ * is a part of the e-mail or account; days are in UTC and inclusive.
+ */
+export const auditQuery = z.object({
+  before: optional(rowNumber),
+  who: optional(z.string().regex(/^[^\p{Cc}]{1,254}$/u)),
+  action: optional(z.enum(Object.keys(actionNames))),
+  from: optional(day),
+  until: optional(day),
+  of: optional(z.literal('commands')),
+})
+export type AuditQuery = z.output<typeof auditQuery>
+type AuditFilter = Omit<AuditQuery, 'before' | 'of'>
 
 /**
  * A page of an organization's entries, newest first; `before` is the last id of the previous page. Without an
@@ -38,9 +49,9 @@ export async function readAudit(
   { before, limit, ...filter }: AuditFilter & { before?: number | undefined; limit: number },
 ): Promise<AuditEntry[]> {
   const { who, action, from, until } = filter
-  const rows = await db
+  return db
     .selectFrom('audit_entries')
-    .selectAll()
+    .select(['audit_id as auditId', 'at', 'email', 'action', 'subject', 'detail', 'address'])
     .where('organization_id', organizationId === null ? 'is' : '=', organizationId)
     .where('audit_id', '<', before ?? Number.MAX_SAFE_INTEGER)
     .$if(who !== undefined, query => query.where(sql<boolean>`strpos(lower(email), lower(${who})) > 0`))
@@ -50,7 +61,6 @@ export async function readAudit(
     .orderBy('audit_id', 'desc')
     .limit(limit)
     .execute()
-  return rows.map(entryOf)
 }
 
 const csvPage = 1_000
@@ -74,9 +84,3 @@ export async function* auditCsv(
     before = entries.length < csvPage ? undefined : entries.at(-1)?.auditId
   } while (before !== undefined)
 }
-
-type Row = Omit<AuditEntry, 'auditId'> & { audit_id: number; organization_id: string | null }
-const entryOf = ({ audit_id, organization_id: _, ...entry }: Row): AuditEntry => ({
-  auditId: audit_id,
-  ...entry,
-})
