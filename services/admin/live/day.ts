@@ -187,7 +187,7 @@ function itemsOf(read: DayRead, ref: Where) {
 
 /** A document of a day over one area or all. */
 export const documentOf = <Name extends View>(
-  { documents }: DayRead,
+  { documents }: Pick<DayRead, 'documents'>,
   view: Name,
   { dayId, areaId = allAreas }: Where,
 ): DocumentOf[Name] =>

@@ -1,13 +1,8 @@
-import {
-  allAreas,
-  composeDocuments,
-  composeTrendPoint,
-  documentName,
-  emptyDocument,
-  trendDays,
-} from '@tally/figures'
+import { allAreas, composeDocuments, composeTrendPoint, trendDays } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
+import type { DocumentTexts } from '@tally/views'
 import type { ActiveEvent } from '../keys/events.ts'
+import { documentOf } from './day.ts'
 import type { PickedOfAll } from './pick.ts'
 
 /** An earlier event with its takings, in euros, and the number of its dates. */
@@ -28,11 +23,8 @@ export async function readLastFestival(
   if (last === undefined) return undefined
   const { eventId, days } = last
   const areas = days.map(({ dayId }) => ({ eventId, dayId, areaId: allAreas }))
-  const documents = (await composeDocuments(db, { areas }, ['kpis'])).get(eventId)
-  const kpis = days.map(({ dayId }) => {
-    const text = documents?.get(documentName('kpis', dayId, allAreas))
-    return text === undefined ? emptyDocument.kpis : JSON.parse(text)
-  })
+  const documents: DocumentTexts = (await composeDocuments(db, { areas }, ['kpis'])).get(eventId) ?? new Map()
+  const kpis = days.map(day => documentOf({ documents }, 'kpis', day))
   const { totalSales } = composeTrendPoint('', kpis)
   return { event: last, totalSales, dates: trendDays(days, days.length).length }
 }
