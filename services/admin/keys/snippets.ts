@@ -1,8 +1,8 @@
 import type { ApiKey } from '@tally/access'
 import type { ListedEvent } from '@tally/figures'
 
-/** What a program asks for, and prints of each row; by the most useful scope of the key. */
-type Asked = { path: string; js: string; python: string; hasCounts: boolean }
+/** What a program asks for, and the two fields that it prints of each row; by the most useful scope of the key. */
+type Asked = { path: string; fields: [string, string]; between: string; hasCounts: boolean }
 
 /** A program that asks the API with a key, to be copied; `id` names its element. */
 export type Snippet = { id: string; name: string; hint: string; text: string }
@@ -21,27 +21,8 @@ export function snippetsOf({ apiUrl, key, token, events }: Of): Snippet[] {
   const asked = askedBy(key.scopes, eventId)
   const address = `${apiUrl}${asked.path}`
   const all = { apiUrl, eventId, address, token, ...asked }
-  return [
-    { id: 'curl', name: 'curl', hint: 'In a shell, or in the command prompt of Windows.', text: curl(all) },
-    { id: 'python', name: 'Python', hint: 'Python 3 needs no library.', text: python(all) },
-    { id: 'node', name: 'Node', hint: 'Save it as tally.mjs. Node 20 needs no library.', text: node(all) },
-    ...(asked.hasCounts
-      ? [
-          {
-            id: 'esp32',
-            name: 'ESP32',
-            hint: 'A sketch for Arduino. Fill in your network; the id of an item is in the answer of curl.',
-            text: esp32(all),
-          },
-          {
-            id: 'home-assistant',
-            name: 'Home Assistant',
-            hint: 'In configuration.yaml.',
-            text: homeAssistant(all),
-          },
-        ]
-      : []),
-  ]
+  const shown = asked.hasCounts ? [...programs, ...programsOfCounts] : programs
+  return shown.map(({ write, ...program }) => ({ ...program, text: write(all) }))
 }
 
 type Filled = Asked & { apiUrl: string; eventId: string; address: string; token: string }
@@ -50,31 +31,23 @@ function askedBy(scopes: ApiKey['scopes'], eventId: string): Asked {
   if (scopes.includes('analytics:read'))
     return {
       path: `/api/v1/events/${eventId}/live/item-counts`,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the program's
-      js: '`${row.itemName}: ${row.quantitySold}`',
-      python: `f"{row['itemName']}: {row['quantitySold']}"`,
+      fields: ['itemName', 'quantitySold'],
+      between: ': ',
       hasCounts: true,
     }
   if (scopes.includes('orders:read'))
     return {
       path: `/api/v1/events/${eventId}/orders`,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the program's
-      js: '`${row.orderDateTime} ${row.totalAmount}`',
-      python: `f"{row['orderDateTime']} {row['totalAmount']}"`,
+      fields: ['orderDateTime', 'totalAmount'],
+      between: ' ',
       hasCounts: false,
     }
-  return {
-    path: '/api/v1/events',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the program's
-    js: '`${row.id} ${row.name}`',
-    python: `f"{row['id']} {row['name']}"`,
-    hasCounts: false,
-  }
+  return { path: '/api/v1/events', fields: ['id', 'name'], between: ' ', hasCounts: false }
 }
 
 const curl = ({ token, address }: Filled): string => `curl -H "X-Api-Key: ${token}" ${address}`
 
-const python = ({ address, token, python }: Filled): string => {
+const python = ({ address, token, fields, between }: Filled): string => {
   const { protocol, host, pathname } = new URL(address)
   const connection = protocol === 'https:' ? 'HTTPSConnection' : 'HTTPConnection'
   return `import http.client
@@ -86,16 +59,21 @@ answer = json.load(connection.getresponse())
 if "data" not in answer:
     raise SystemExit(f"{answer['title']}: {answer['detail']}")
 for row in answer["data"]:
-    print(${python})`
+    print(f"${fields.map(field => `{row['${field}']}`).join(between)}")`
 }
 
-const node = ({ address, token, js }: Filled): string => `const response = await fetch('${address}', {
+const node = ({
+  address,
+  token,
+  fields,
+  between,
+}: Filled): string => `const response = await fetch('${address}', {
   headers: { 'X-Api-Key': '${token}' },
   redirect: 'error', // the key would go along
 })
 const answer = await response.json()
 if (!response.ok) throw new Error(\`\${answer.title}: \${answer.detail}\`)
-for (const row of answer.data) console.log(${js})`
+for (const row of answer.data) console.log(\`${fields.map(field => `\${row.${field}}`).join(between)}\`)`
 
 const esp32 = ({ apiUrl, eventId, token }: Filled): string => `#include <Arduino.h>
 #include <HTTPClient.h>
@@ -139,3 +117,20 @@ const homeAssistant = ({ address, token }: Filled): string => `rest:
         availability: "{{ value_json is defined and (value_json.meta | default({}, true)).eventId is defined }}"
         unit_of_measurement: portions
         state_class: measurement`
+
+type Program = Omit<Snippet, 'text'> & { write: (filled: Filled) => string }
+
+const programs: Program[] = [
+  { id: 'curl', name: 'curl', hint: 'In a shell, or in the command prompt of Windows.', write: curl },
+  { id: 'python', name: 'Python', hint: 'Python 3 needs no library.', write: python },
+  { id: 'node', name: 'Node', hint: 'Save it as tally.mjs. Node 20 needs no library.', write: node },
+]
+const programsOfCounts: Program[] = [
+  {
+    id: 'esp32',
+    name: 'ESP32',
+    hint: 'A sketch for Arduino. Fill in your network; the id of an item is in the answer of curl.',
+    write: esp32,
+  },
+  { id: 'home-assistant', name: 'Home Assistant', hint: 'In configuration.yaml.', write: homeAssistant },
+]
