@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { sessionOf } from '../signIn/guard.ts'
+import { createPlaces } from './places.ts'
 import { PageProblem } from './problem.ts'
 
 /**
@@ -20,13 +21,18 @@ const tooManyDownloads = () =>
 
 /** Bounds how many files (`.csv`, `.xlsx`) and items are read at the same time; more are a 503. */
 export function limitDownloads(area: FastifyInstance): void {
-  const downloads = new Downloads()
+  const downloads = createPlaces()
   area.addHook('preHandler', (request, reply, done) => {
     if (!/\.(csv|xlsx)$|\/item$/.test(request.routeOptions.url ?? '') || reply.raw.closed) return done()
     const { organizationId } = sessionOf(request)
-    if (!downloads.begin(organizationId)) return done(tooManyDownloads())
+    const mostOwn = downloads.of('process') < most.process - last ? most.organization : 1
+    const end = downloads.take([
+      ['process', most.process],
+      [organizationId, mostOwn],
+    ])
+    if (end === undefined) return done(tooManyDownloads())
     // Also when the client ends the connection.
-    reply.raw.once('close', () => downloads.end(organizationId))
+    reply.raw.once('close', end)
     done()
   })
   // The answer to a HEAD ends at once: fastify would go on and read the whole file, which no longer counts.
@@ -34,26 +40,4 @@ export function limitDownloads(area: FastifyInstance): void {
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()
     done()
   })
-}
-
-class Downloads {
-  private readonly running = new Map<string, number>()
-  private total = 0
-
-  /** Counts a file that begins; false if it may not begin. */
-  begin(organizationId: string): boolean {
-    const own = this.running.get(organizationId) ?? 0
-    const mostOwn = this.total < most.process - last ? most.organization : 1
-    if (own >= mostOwn || this.total >= most.process) return false
-    this.running.set(organizationId, own + 1)
-    this.total += 1
-    return true
-  }
-
-  end(organizationId: string): void {
-    const own = (this.running.get(organizationId) ?? 0) - 1
-    if (own > 0) this.running.set(organizationId, own)
-    else this.running.delete(organizationId)
-    this.total -= 1
-  }
 }

@@ -1,5 +1,6 @@
 import type { OrganizationId } from '@tally/contract'
 import type { AdminDeps } from '../deps.ts'
+import { createPlaces } from '../http/places.ts'
 import { createSharedPlaces, type Place } from './places.ts'
 
 /** Live screens that may be open: a browser opens one for each tab. */
@@ -16,23 +17,7 @@ export function createScreenLimits(deps: Pick<AdminDeps, 'redis' | 'keys' | 'log
   take(viewer: Viewer): Promise<Place | undefined>
 } {
   const shared = createSharedPlaces(deps)
-  const open = new Map<string, number>()
-  const add = (key: string, by: number) => {
-    const count = (open.get(key) ?? 0) + by
-    if (count === 0) open.delete(key)
-    else open.set(key, count)
-  }
-
-  const takeHere = (owners: [string, number][]): Place | undefined => {
-    if (owners.some(([owner, most]) => (open.get(owner) ?? 0) >= most)) return undefined
-    for (const [owner] of owners) add(owner, 1)
-    return {
-      keep: () => {},
-      release: () => {
-        for (const [owner] of owners) add(owner, -1)
-      },
-    }
-  }
+  const own = createPlaces()
 
   return {
     async take({ organizationId, viewer }) {
@@ -40,13 +25,11 @@ export function createScreenLimits(deps: Pick<AdminDeps, 'redis' | 'keys' | 'log
         [organizationId, mostScreens.organization],
         [viewer, mostScreens.viewer],
       ]
-      const here = takeHere([['process', mostScreens.process], ...everywhere])
-      if (here === undefined) return undefined
-      const places = [
-        here,
-        ...(await Promise.all(everywhere.map(([owner, most]) => shared.take(owner, most)))),
-      ]
+      const releaseOwn = own.take([['process', mostScreens.process], ...everywhere])
+      if (releaseOwn === undefined) return undefined
+      const places = await Promise.all(everywhere.map(([owner, most]) => shared.take(owner, most)))
       const release = () => {
+        releaseOwn()
         for (const place of places) place?.release()
       }
       if (places.includes(undefined)) return void release()
