@@ -1,17 +1,14 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { parseAccept } from 'hono/utils/accept'
 
 type Encoding = 'br' | 'gzip'
 export type Compressed = { encoding: Encoding | undefined; bytes: Buffer }
 
 /** The better of the encodings that a client takes; browsers name `br` over TLS and on localhost only. */
 export function encodingOf({ headers }: Pick<FastifyRequest, 'headers'>): Encoding | undefined {
-  const taken = `${headers['accept-encoding'] ?? ''}`
-    .split(',')
-    .map(wish => wish.trim().split(/\s*;\s*/))
-    .filter(([, quality = '']) => !/^q=0(\.0*)?$/.test(quality))
-    .map(([name]) => name)
-  return (['br', 'gzip'] as const).find(encoding => taken.includes(encoding))
+  const taken = parseAccept(String(headers['accept-encoding'] ?? '')).filter(({ q }) => q > 0)
+  return (['br', 'gzip'] as const).find(encoding => taken.some(({ type }) => type === encoding))
 }
 
 /**

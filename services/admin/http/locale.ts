@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { parseAccept } from 'hono/utils/accept'
 import { type Format, formatIn } from '../views/format.ts'
 
 /** Without a wish of the viewer, or with none that Node knows. */
@@ -12,15 +13,9 @@ const mostTags = 10
  * Intl knows, without its extensions; `en` if there is none. The texts of the area are English in every locale.
  */
 export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
-  const wishes = (headers['accept-language'] ?? '')
-    .split(',', mostTags)
-    .map(wish => {
-      const [tag = '', quality] = wish.split(';')
-      return { tag: tag.trim(), quality: Number(quality?.split('=')[1] ?? 1) }
-    })
-    .filter(({ quality }) => quality > 0)
-    .toSorted((one, other) => other.quality - one.quality)
-  return wishes.map(({ tag }) => known(tag)).find(locale => locale !== undefined) ?? fallback
+  const wishes = parseAccept(headers['accept-language'] ?? '').filter(({ q }) => q > 0)
+  const locales = wishes.slice(0, mostTags).map(({ type }) => known(type))
+  return locales.find(locale => locale !== undefined) ?? fallback
 }
 
 /** The format of figures in the viewer's locale. */
