@@ -1,12 +1,9 @@
 import type { TopItem } from '@tally/contract'
 import { type Cell, count, moneyCell } from '../http/cells.ts'
-import { sumOf, type Takings } from './settled.ts'
+import { type Amounts, sumOf } from './settled.ts'
 
-export const takingsCells = ({
-  total,
-  refunded,
-  takings,
-}: Omit<Takings, 'orders' | 'refundedOrders'>): Cell[] => [total, refunded, takings].map(moneyCell)
+export const takingsCells = ({ total, refunded, takings }: Amounts): Cell[] =>
+  [total, refunded, takings].map(moneyCell)
 
 /** A payment method to a person: some tills name none. */
 export const paymentName = (paymentMethod: string): string => paymentMethod || 'Not named'

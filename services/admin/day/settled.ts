@@ -8,14 +8,11 @@ import {
 } from '@tally/figures'
 import type { DayLabel } from '../views/dayLabels.ts'
 
-/** The takings of one payment method or of all, in euros: `total` less `refunded` are the `takings`. */
-export type Takings = {
-  orders: number
-  refundedOrders: number
-  total: number
-  refunded: number
-  takings: number
-}
+/** In euros: `total` less `refunded` are the `takings`. */
+export type Amounts = { total: number; refunded: number; takings: number }
+
+/** The takings of one payment method or of all. */
+export type Takings = Amounts & { orders: number; refundedOrders: number }
 
 /** What an hour of a day took, or a day of a festival. */
 export type Period = {
@@ -51,14 +48,7 @@ export type Settled = {
   unlisted: { orders: number; takings: number } | undefined
 }
 
-/** Of items: `total` less `refunded` are their takings. */
-type SettledItem = {
-  quantity: number
-  refundedQuantity: number
-  total: number
-  refunded: number
-  takings: number
-}
+type SettledItem = Amounts & { quantity: number; refundedQuantity: number }
 
 /** Sums in whole cents: euros are binary fractions. */
 export const sumOf = (euros: number[]): number => toEuros(euros.reduce((sum, one) => sum + toCents(one), 0))
@@ -112,7 +102,7 @@ export const periodSums = (periods: Settled['periods']) => ({
 })
 
 /** A line of what lies between the items and the takings. */
-type Step = { name: string; why: string } & Pick<Takings, 'total' | 'refunded' | 'takings'>
+type Step = Amounts & { name: string; why: string }
 
 /**
  * What closes the items to the takings: their sum and these lines are the takings, in each column. A record has the
