@@ -63,22 +63,12 @@ export function hoursChart(day, format, chosen) {
     )
   })
   const zero = at(yOf(0))
+  const line = h('line', { x1: '0', x2: '100%', y1: zero, y2: zero })
+  const room = `names-${roomFor([hourName(0)])} values-${roomFor(written)}`
+  const pointedAt = columns.find(({ hour }) => hour === chosen.hour)
   return [
-    h(
-      'p',
-      { class: 'readout' },
-      ...readout(
-        day,
-        format,
-        columns.find(({ hour }) => hour === chosen.hour),
-      ),
-    ),
-    h(
-      'svg',
-      { class: `hours names-${roomFor([hourName(0)])} values-${roomFor(written)}` },
-      ...bars,
-      h('line', { x1: '0', x2: '100%', y1: zero, y2: zero }),
-    ),
+    h('p', { class: 'readout' }, ...readout(day, format, pointedAt)),
+    h('svg', { class: `hours ${room}` }, ...bars, line),
   ]
 }
 
@@ -104,12 +94,8 @@ function readout(day, format, column) {
       const orders = orderCount === 1 ? one : more
       const figures =
         column === undefined ? '' : ` ${format.money(revenue)}, ${format.whole(orderCount)} ${orders}`
-      return h(
-        'span',
-        { class: 'of' },
-        h('i', { class: of }),
-        h('span', {}, shortName(day, format) + figures),
-      )
+      const text = h('span', {}, shortName(day, format) + figures)
+      return h('span', { class: 'of' }, h('i', { class: of }), text)
     })
   return column === undefined ? named : [h('strong', {}, hourName(column.hour)), ...named]
 }
@@ -125,31 +111,16 @@ export function hoursTable(day, format) {
   const listed = hasBefore ? [...hours, ...before.hours] : hours
   const cells = ({ orderCount, revenue }) =>
     [format.whole(orderCount), format.money(revenue)].map(text => h('td', { class: 'number' }, text))
+  const names = heads.map((name, index) => h('th', { scope: 'col', class: index > 0 ? 'number' : '' }, name))
+  const rows = columnsOf(day)
+    .filter(({ hour }) => listed.some(bucket => bucket.hour === hour))
+    .map(({ hour, today, before }) => {
+      const name = h('th', { scope: 'row' }, hourName(hour))
+      return h('tr', {}, name, ...cells(today), ...(hasBefore ? cells(before) : []))
+    })
   return [
     h('caption', {}, `${head} and takings by hour${day.date === '' ? '' : `, ${shortName(day, format)}`}`),
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        ...heads.map((name, index) => h('th', { scope: 'col', class: index > 0 ? 'number' : '' }, name)),
-      ),
-    ),
-    h(
-      'tbody',
-      { id: 'hours-rows' },
-      ...columnsOf(day)
-        .filter(({ hour }) => listed.some(bucket => bucket.hour === hour))
-        .map(({ hour, today, before }) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, hourName(hour)),
-            ...cells(today),
-            ...(hasBefore ? cells(before) : []),
-          ),
-        ),
-    ),
+    h('thead', {}, h('tr', {}, ...names)),
+    h('tbody', { id: 'hours-rows' }, ...rows),
   ]
 }

@@ -1,5 +1,5 @@
-// The end-of-day sheet: its button opens the browser's print dialog, and the paper says when that was.
-document.getElementById('print').addEventListener('click', () => print())
+// The end-of-day sheet: the paper says when it was printed.
+import './buttons.js'
 
 const printed = document.getElementById('printed')
 const times = new Intl.DateTimeFormat(document.documentElement.dataset.locale, {

@@ -54,7 +54,7 @@ export function listPages(area: FastifyInstance, deps: AdminDeps): void {
     ])
     return sendPage(request, reply, {
       title: key.name,
-      script: 'copy.js',
+      script: 'buttons.js',
       body: keyView(key, { events, day, apiUrl, format }),
     })
   })

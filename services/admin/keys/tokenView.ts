@@ -25,7 +25,7 @@ ${opensDashboard(key) ? html`<p>Or open <a href="${shown.apiUrl}/docs/dashboard/
 const opensDashboard = ({ scopes }: ApiKey): boolean =>
   scopes.includes('events:read') && scopes.includes('analytics:read')
 
-/** The programs for a key, one of them open, each with a button that copies it (assets/copy.js). */
+/** The programs for a key, one of them open, each with a button that copies it (assets/buttons.js). */
 export function snippetsView(shown: Of): Html {
   return html`<div class="snippets">${snippetsOf(shown).map(
     ({ id, name, hint, text }, place) => html`<details name="snippet"${attribute('open', place === 0)}>

@@ -124,7 +124,7 @@ const textFile = (text: string): string => `data:text/plain;charset=utf-8,${enco
 /** The page of the recovery codes, which are shown only here. */
 export const codesPage = (codes: string[]): Page => ({
   title: 'Recovery codes',
-  script: 'codes.js',
+  script: 'buttons.js',
   body: html`<section class="card narrow">
 <h1>Recovery codes</h1>
 <p class="warning" role="alert"><strong>Keep these codes now.</strong> They will not be shown again. Each signs you in once in place of your second factor.</p>

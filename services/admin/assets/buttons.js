@@ -1,4 +1,5 @@
-// Buttons that copy the text of an element.
+// Buttons: those that copy the text of an element, and the one that prints the page.
+document.getElementById('print')?.addEventListener('click', () => print())
 for (const button of document.querySelectorAll('[data-copy]')) {
   button.addEventListener('click', async () => {
     const code = document.getElementById(button.dataset.copy)
