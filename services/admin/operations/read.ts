@@ -110,13 +110,12 @@ async function readStalled({
 }
 
 async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined> {
-  const row = await db
+  return db
     .selectFrom('rebuilds')
-    .select(['started_at', 'finished_at'])
+    .select(['started_at as startedAt', 'finished_at as finishedAt'])
     .orderBy('rebuild_id', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row && { startedAt: row.started_at, finishedAt: row.finished_at }
 }
 
 /** The step of the schema that ran last. */

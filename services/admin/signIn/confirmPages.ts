@@ -8,7 +8,7 @@ import { ownCodeField } from '../secondFactor/pages.ts'
 import { type Html, html } from '../views/html.ts'
 import { ownPath } from './formAgain.ts'
 import { sessionOf } from './guard.ts'
-import { isOwnFactor, isOwnPassword } from './ownPassword.ts'
+import { isOwnFactor, withOwnPassword } from './ownPassword.ts'
 import { mistakeOf } from './proveFactor.ts'
 import { confirmSession, type Session } from './sessions.ts'
 
@@ -57,7 +57,7 @@ ${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, option
       const proof = { code: typed, passkey }
       const isProven = isFactor
         ? await isOwnFactor(deps, request, proof)
-        : await isOwnPassword(deps, request, typed)
+        : await withOwnPassword(deps, request, typed, async () => true)
       if (!isProven)
         return show(request, reply.code(401), asked, isFactor ? mistakeOf(proof) : 'Incorrect password.')
       await confirmSession(deps.db, session, { isFactor })

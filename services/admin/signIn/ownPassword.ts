@@ -39,14 +39,7 @@ export async function withOwnPassword<Result>(
   return result
 }
 
-/** Whether `given` is the signed-in administrator's password. */
-export const isOwnPassword = async (
-  deps: AdminDeps,
-  request: FastifyRequest,
-  given: string,
-): Promise<boolean> => (await withOwnPassword(deps, request, given, async () => true)) ?? false
-
-/** As isOwnPassword, for the second factor; a code is used up. */
+/** Whether `proof` is of the signed-in administrator's second factor, as withOwnPassword; a code is used up. */
 export async function isOwnFactor(deps: AdminDeps, request: FastifyRequest, proof: Proof): Promise<boolean> {
   await takeOwnAttempt(deps, request)
   return (await proveFactor(deps, request, sessionOf(request), proof)) !== undefined
