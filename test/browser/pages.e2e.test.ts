@@ -158,6 +158,7 @@ test('on a phone the header is one line, and its menu has all pages and works wi
   await menu.click()
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.waitForURL(/\/keys$/)
+  expect(await page.locator('nav [aria-current]').allTextContents()).toEqual(['API keys'])
   await menu.click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForURL(/\/sign-in/)
