@@ -67,21 +67,18 @@ export function itemCounts({ counts, dayId }, format, chosen) {
     )
   const groups = groupsOf(listed).sort(compare)
   if (sought !== '' || groups.length === 1) return [list(listed)]
-  return groups.map(({ category, items, quantitySold, revenue }) =>
-    h(
-      'details',
-      { 'data-key': `group ${category}`, open: chosen.isNarrow ? undefined : '' },
-      h(
-        'summary',
-        {},
-        named(category === '' ? 'Other' : category),
-        h('span', { class: 'faint' }, format.money(revenue)),
-        h('strong', {}, format.whole(quantitySold)),
-      ),
-      list(items),
-    ),
-  )
+  return groups.map(({ category, items, ...sums }) => {
+    const attributes = { 'data-key': `group ${category}`, open: chosen.isNarrow ? undefined : '' }
+    const name = named(category === '' ? 'Other' : category)
+    return h('details', attributes, h('summary', {}, name, soldOf(sums, format)), list(items))
+  })
 }
+
+/** What was taken for an item or a category, and how many were sold. */
+const soldOf = ({ quantitySold, revenue }, format) => [
+  h('span', { class: 'faint' }, format.money(revenue)),
+  h('strong', {}, format.whole(quantitySold)),
+]
 
 /** An item's name, which leads to its evening if there is an address. */
 function linkOf({ address }, dayId, { menuItemId, itemName }) {
@@ -110,16 +107,10 @@ function groupsOf(items) {
   }))
 }
 
-function countRow({ menuItemId, quantitySold, quantityRefunded, revenue }, format, link) {
+function countRow({ menuItemId, quantityRefunded, ...sold }, format, link) {
   const refunded =
     quantityRefunded > 0
       ? h('small', { class: 'faint', dir: 'ltr' }, ` ${format.whole(quantityRefunded)} refunded`)
       : ''
-  return h(
-    'li',
-    { 'data-key': `item ${menuItemId}` },
-    named(link, refunded),
-    h('span', { class: 'faint' }, format.money(revenue)),
-    h('strong', {}, format.whole(quantitySold)),
-  )
+  return h('li', { 'data-key': `item ${menuItemId}` }, named(link, refunded), soldOf(sold, format))
 }

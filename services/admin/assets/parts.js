@@ -65,16 +65,8 @@ function comparison(day, beat, format) {
   if (percent === undefined) return [`${then}${isWhole ? ', whole day' : ''}: ${sum}`]
   if (percent === 0) return [`As much as on ${then} (${sum})`]
   const [arrow, word] = sign > 0 ? ['▲', 'up '] : ['▼', 'down ']
-  return [
-    h(
-      'strong',
-      {},
-      h('span', { 'aria-hidden': 'true' }, `${arrow} `),
-      h('span', { class: 'hidden' }, word),
-      format.percent(Math.abs(percent)),
-    ),
-    ` on ${then} (${sum})`,
-  ]
+  const direction = [h('span', { 'aria-hidden': 'true' }, `${arrow} `), h('span', { class: 'hidden' }, word)]
+  return [h('strong', {}, direction, format.percent(Math.abs(percent))), ` on ${then} (${sum})`]
 }
 
 /** The dates of the festival with their takings, and their sum; nothing of a festival of one day. */
@@ -84,24 +76,13 @@ function dayRows({ dayId, days }, format, { address }) {
   const rows = days.slice(-mostDates).map(({ date, dayId: id, isOpen, totalSales }) => {
     const name = format.weekday(date) + (isOpen ? ' (open)' : '')
     const link = { href: `${address}${id}`, 'aria-current': id === dayId ? 'true' : undefined }
-    return h(
-      'li',
-      {},
-      h('a', link, name),
-      h('span', { class: 'number' }, format.money(totalSales)),
-      bar(Math.max(0, totalSales) / most),
-    )
+    const takings = h('span', { class: 'number' }, format.money(totalSales))
+    return h('li', {}, h('a', link, name), takings, bar(Math.max(0, totalSales) / most))
   })
   const cents = days.reduce((sum, { totalSales }) => sum + centsOf(totalSales), 0)
-  return [
-    ...rows,
-    h(
-      'li',
-      { class: 'sum' },
-      h('span', {}, `Festival, ${format.whole(days.length)} days`),
-      h('strong', { class: 'number' }, format.money(cents / 100)),
-    ),
-  ]
+  const name = h('span', {}, `Festival, ${format.whole(days.length)} days`)
+  const sum = h('strong', { class: 'number' }, format.money(cents / 100))
+  return [...rows, h('li', { class: 'sum' }, name, sum)]
 }
 
 function paymentRows({ payments }, format) {

@@ -70,20 +70,13 @@ function heldBackView(heldBack: HeldBack[]): Html {
 ${heldBack.map(({ found, command }) => html`<p>${found}<span class="block"><code>${command}</code></span></p>`)}</section>`
 }
 
-function commandsView(commands: AuditEntry[]): Html {
-  return html`<section class="card"><h2>Latest commands</h2>
-${commands.map(
-  ({
-    at,
-    email,
-    action,
-    subject,
-    detail,
-    address,
-  }) => html`<p>${moment(at)} ${nameOfAction(action)} <code>${subject}</code>
-<span class="faint block">${detail} (${email}, ${address})</span></p>`,
-)}</section>`
-}
+const commandsView = (commands: AuditEntry[]): Html =>
+  html`<section class="card"><h2>Latest commands</h2>
+${commands.map(commandView)}</section>`
+
+const commandView = ({ at, email, action, subject, detail, address }: AuditEntry): Html =>
+  html`<p>${moment(at)} ${nameOfAction(action)} <code>${subject}</code>
+<span class="faint block">${detail} (${email}, ${address})</span></p>`
 
 function shardTable(shards: Shard[], { whole }: Format): Html {
   const now = Date.now()
@@ -117,18 +110,14 @@ ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</spa
 <table>
 <caption>${shown.length < all ? `The latest ${shown.length}${isNewest ? '' : ' of them'}` : 'All of them, the latest first'}</caption>
 <thead><tr><th scope="col"><span class="hidden">Replay</span></th><th scope="col">Record</th><th scope="col">Reason</th><th scope="col">Problem</th><th scope="col">When</th></tr></thead>
-<tbody>${shown.map(
-    ({
-      id,
-      reason,
-      message,
-      atMs,
-    }) => html`<tr><td><input type="checkbox" name="id" value="${id}" aria-label="Replay ${id}"></td>
-<th scope="row" data-label="Record"><code>${id}</code></th><td data-label="Reason">${reason}</td><td data-label="Problem">${message}</td><td data-label="When">${moment(atMs)}</td></tr>`,
-  )}</tbody></table>
+<tbody>${shown.map(deadLetterRow)}</tbody></table>
 <div class="actions"><button class="primary">Replay selected</button><button name="all" value="yes">Replay all</button></div>
 <p class="faint">A replay sends the record to its topic once more. Replay it after the cause is fixed.</p></form>${next}`
 }
+
+const deadLetterRow = ({ id, reason, message, atMs }: DeadLettersPage['shown'][number]): Html =>
+  html`<tr><td><input type="checkbox" name="id" value="${id}" aria-label="Replay ${id}"></td>
+<th scope="row" data-label="Record"><code>${id}</code></th><td data-label="Reason">${reason}</td><td data-label="Problem">${message}</td><td data-label="When">${moment(atMs)}</td></tr>`
 
 function rebuildLine({ rebuild, commands }: Stored): Html {
   if (rebuild === undefined) return html`<p class="faint">No rebuild has run.</p>`

@@ -49,19 +49,16 @@ const areaOf = ({ areaId }: Pick<ScreenLink, 'areaId'>, event: ListedEvent | und
 function form({ events, typed, mistakes }: Listed): Html {
   const { mistake, describedBy } = fieldMistakes(mistakes)
   const fields = sharedFields(typed, events, linkEnds, mistakes)
+  const choice = ([value, { name, hint }]: [string, { name: string; hint: string }]) =>
+    html`<label class="tick"><input type="radio" name="shows" value="${value}" required${attribute('checked', value === typed.shows)}>
+<span><strong>${name}</strong><span class="faint">${hint}</span></span></label>`
   return html`<section class="card form"><h2>New screen link</h2>
 <form method="post" action="/screens" id="new">
 ${fields.name()}
 ${fields.event()}
 <fieldset${describedBy('shows')}><legend>What it shows</legend>
 ${mistake('shows')}
-${Object.entries(shownNames).map(
-  ([
-    value,
-    { name, hint },
-  ]) => html`<label class="tick"><input type="radio" name="shows" value="${value}" required${attribute('checked', value === typed.shows)}>
-<span><strong>${name}</strong><span class="faint">${hint}</span></span></label>`,
-)}
+${Object.entries(shownNames).map(choice)}
 </fieldset>
 <div id="area-part"><label for="area">Area</label>
 ${mistake('area')}
