@@ -1,8 +1,7 @@
 import { ApiKeyError, createKeyWithin, note, TooManyKeysError } from '@tally/access'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formFields } from '../http/forms.ts'
-import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
 import { fieldsIn } from '../signIn/formAgain.ts'
@@ -15,17 +14,15 @@ import { tokenView } from './tokenView.ts'
 /** New key: a form, and a page with the token, which is shown only once. */
 export function createPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, apiUrl } = deps
-  const eventsFor = (request: FastifyRequest) =>
-    namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
 
   area.get('/keys/new', async (request, reply) => {
-    const events = await eventsFor(request)
+    const events = await namedEventsOf(db, request)
     return sendPage(request, reply, newKeyPage(typedBefore(fieldsIn(request), events), events))
   })
 
   area.post('/keys', async (request, reply) => {
     const session = sessionOf(request)
-    const events = await eventsFor(request)
+    const events = await namedEventsOf(db, request)
     const typed = typedOf(formFields(request))
     const read = readNewKey(typed, session.organizationId, events, Date.now())
     const again = (mistakes: Record<string, string>) =>

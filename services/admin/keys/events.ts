@@ -1,6 +1,9 @@
 import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
 import { compareEvents, currentDay, type ListedEvent, readEventsOf, readLastSales } from '@tally/figures'
 import type { Postgres } from '@tally/platform'
+import type { FastifyRequest } from 'fastify'
+import { formatOf } from '../http/locale.ts'
+import { sessionOf } from '../signIn/guard.ts'
 import type { Format } from '../views/format.ts'
 
 /** An organization's events as the pages list them: open ones first, then the latest. */
@@ -39,12 +42,9 @@ export function eventFacts({ timeZone, days, lastSaleAt }: ActiveEvent, format: 
   ].join(' · ')
 }
 
-/** The events of `eventsOf`, those whose names are equal under their labels. */
-export async function namedEventsOf(
-  db: Postgres,
-  organizationId: OrganizationId,
-  format: Format,
-): Promise<ListedEvent[]> {
+/** The events of `eventsOf` of who is signed in, those whose names are equal under their labels. */
+export async function namedEventsOf(db: Postgres, request: FastifyRequest): Promise<ListedEvent[]> {
+  const { organizationId } = sessionOf(request)
   const events = await eventsOf(db, organizationId)
   const byName = Map.groupBy(events, ({ name }) => name)
   if (byName.size === events.length) return events
@@ -52,7 +52,8 @@ export async function namedEventsOf(
   return events.map(event => {
     const isAlone = byName.get(event.name)?.length === 1
     // Isolated, because an option has no elements: dates after a Hebrew name would be read from the right.
-    const label = () => `\u2068${event.name}\u2069${eventFacts(withSale(event, lastSales), format)}`
+    const label = () =>
+      `\u2068${event.name}\u2069${eventFacts(withSale(event, lastSales), formatOf(request))}`
     return isAlone ? event : { ...event, name: label() }
   })
 }

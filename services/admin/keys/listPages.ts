@@ -30,7 +30,7 @@ export function listPages(area: FastifyInstance, deps: AdminDeps): void {
     const [usable, ended, events, key] = await Promise.all([
       listActiveKeys(db, organizationId),
       listEndedKeys(db, organizationId, { before, limit: pageSize + 1 }),
-      namedEventsOf(db, organizationId, formatOf(request)),
+      namedEventsOf(db, request),
       revoked === undefined ? undefined : findKeyOf(db, organizationId, revoked),
     ])
     const shown = ended.slice(0, pageSize)
@@ -47,15 +47,11 @@ export function listPages(area: FastifyInstance, deps: AdminDeps): void {
   area.get<{ Params: { keyId: string } }>('/keys/:keyId', async (request, reply) => {
     const { organizationId } = sessionOf(request)
     const key = await keyOr404(db, organizationId, request.params.keyId)
-    const format = formatOf(request)
-    const [events, day] = await Promise.all([
-      namedEventsOf(db, organizationId, format),
-      readKeyDay(deps, key),
-    ])
+    const [events, day] = await Promise.all([namedEventsOf(db, request), readKeyDay(deps, key)])
     return sendPage(request, reply, {
       title: key.name,
       script: 'buttons.js',
-      body: keyView(key, { events, day, apiUrl, format }),
+      body: keyView(key, { events, day, apiUrl, format: formatOf(request) }),
     })
   })
 }

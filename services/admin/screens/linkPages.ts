@@ -5,7 +5,6 @@ import { renderSVG } from 'uqr'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { formFields, type Mistakes, parseOr400, rowNumber } from '../http/forms.ts'
-import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound, PageProblem } from '../http/problem.ts'
 import { namedEventsOf } from '../keys/events.ts'
@@ -27,9 +26,6 @@ const asked = z.object({ revoked: rowNumber.optional() })
 
 /** The links for screens in a hall: list, new link (which is shown once), revoke. */
 export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminDeps): void {
-  const eventsFor = (request: FastifyRequest) =>
-    namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
-
   const listPage = async (
     request: FastifyRequest,
     typed: LinkTyped,
@@ -37,7 +33,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
   ): Promise<Page> => {
     const [screens, events] = await Promise.all([
       listScreens(db, sessionOf(request).organizationId),
-      eventsFor(request),
+      namedEventsOf(db, request),
     ])
     const body = screensView({ screens, events, typed, mistakes })
     return { title: 'Screen links', script: 'newForm.js', body }
@@ -56,7 +52,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     const session = sessionOf(request)
     const { organizationId, email: createdBy } = session
     const typed = typedOf(formFields(request))
-    const read = readLink(typed, await eventsFor(request), Date.now())
+    const read = readLink(typed, await namedEventsOf(db, request), Date.now())
     if ('mistakes' in read)
       return sendPage(request, reply.code(400), await listPage(request, typed, read.mistakes))
     const { event, area, ...wanted } = read.wanted
