@@ -11,7 +11,6 @@ export type BatchHeader = {
   /** The timestamp of every record if the broker stamps them (LogAppendTime); otherwise undefined. */
   appendedAtMs: number | undefined
   producerId: bigint
-  isTransactional: boolean
   isControl: boolean
   count: number
   /** Undefined if the records are not compressed. */
@@ -21,7 +20,6 @@ export type BatchHeader = {
 const headerBytes = 61
 const codecBits = 7
 const logAppendTimeBit = 8
-const transactionalBit = 16
 const controlBit = 32
 
 /** Throws if the codec is unknown. */
@@ -35,7 +33,6 @@ export function readHeader({ bytes, firstOffset }: Entry): BatchHeader {
     firstTimestampMs: Number(bytes.readBigInt64BE(27)),
     appendedAtMs: attributes & logAppendTimeBit ? Number(bytes.readBigInt64BE(35)) : undefined,
     producerId: bytes.readBigInt64BE(43),
-    isTransactional: (attributes & transactionalBit) > 0,
     isControl: (attributes & controlBit) > 0,
     count: bytes.readInt32BE(57),
     codec,

@@ -4,7 +4,8 @@ import { type BatchHeader, readHeader } from './batchFormat.ts'
 import { type Entry, type FetchedBatch, isIntact, undecodable } from './fetchedBatch.ts'
 import { recordsOf } from './records.ts'
 
-type Aborted = ReturnType<typeof abortedTransactions>
+/** Whether a reader sees nothing of a batch, which ends before `next`; to be asked about each in the log's order. */
+type IsHidden = (header: BatchHeader, next: number) => boolean
 
 /**
  * The records of a fetch in parts of bounded size, without gaps between them. Records of aborted transactions and
@@ -16,10 +17,10 @@ export async function* readParts(
   turn: Promise<void> = Promise.resolve(),
 ): AsyncGenerator<RecordBatch, void> {
   const part = new RecordsPart(fetched)
-  const aborted = abortedTransactions(fetched.abortedTransactions)
+  const isHidden = hidesAborted(fetched.abortedTransactions)
   for (const [index, entry] of fetched.entries.entries()) {
     try {
-      const records = await visibleRecords(entry, aborted, turn)
+      const records = await visibleRecords(entry, isHidden, turn)
       if (Symbol.asyncIterator in records) {
         for await (const record of records) {
           part.add(record)
@@ -44,14 +45,10 @@ export async function* readParts(
 }
 
 /** The records that a reader sees. Throws if they cannot be decoded. */
-async function visibleRecords(entry: Entry, aborted: Aborted, turn: Promise<void>) {
+async function visibleRecords(entry: Entry, isHidden: IsHidden, turn: Promise<void>) {
   if (!isIntact(entry)) throw new Error('its checksum is wrong')
   const header = readHeader(entry)
-  if (aborted.has(header, entry.next)) return []
-  const records = await recordsOf(entry, header, turn)
-  if (!header.isControl) return records
-  for await (const { key } of records) aborted.end(header, key)
-  return []
+  return isHidden(header, entry.next) ? [] : recordsOf(entry, header, turn)
 }
 
 /** Each fetch that is read ahead holds one part; as many are read ahead as are worked on at once. */
@@ -162,27 +159,19 @@ class RecordsPart {
   }
 }
 
-/** Key of a control record: version 0, type 0. */
-const abortKey = Buffer.alloc(4)
-
 /**
- * Tells which batches of a read belong to aborted transactions, batch by batch in the order of the log. kafkajs's own
- * filter enters at most one aborted transaction per record, in the order in which the broker names them: a read that
- * begins inside two of them returns a record of the second.
+ * Hides control batches and those of aborted transactions. kafkajs's own filter enters at most one aborted transaction
+ * per record, in the order in which the broker names them: a read that begins inside two of them returns a record of
+ * the second.
  */
-function abortedTransactions(named: AbortedTransaction[]) {
+function hidesAborted(named: AbortedTransaction[]): IsHidden {
   const upcoming = named.toSorted((a, b) => Number(a.firstOffset) - Number(b.firstOffset))
   const aborting = new Set<bigint>()
-  return {
-    /** Whether the records of this batch, which ends before `next`, were aborted. */
-    has({ isTransactional, isControl, producerId }: BatchHeader, next: number): boolean {
-      while (upcoming[0] && Number(upcoming[0].firstOffset) < next)
-        aborting.add(BigInt((upcoming.shift() as AbortedTransaction).producerId))
-      return isTransactional && !isControl && aborting.has(producerId)
-    },
-    /** A control batch ends its producer's transaction; later batches of that producer belong to another one. */
-    end({ producerId }: BatchHeader, key: Buffer | null): void {
-      if (key?.equals(abortKey)) aborting.delete(producerId)
-    },
+  return ({ isControl, producerId }, next) => {
+    while (upcoming[0] && Number(upcoming[0].firstOffset) < next)
+      aborting.add(BigInt((upcoming.shift() as AbortedTransaction).producerId))
+    // The next control batch of its producer ends a transaction: the broker names those that end with an abort.
+    if (isControl) aborting.delete(producerId)
+    return isControl || aborting.has(producerId)
   }
 }
