@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import type { Codec } from '../codecs/codec.ts'
 import { codecs } from '../codecs/codecs.ts'
-import { type KafkaRecord, maxValueBytes, type RecordHeaders } from '../types.ts'
+import type { KafkaRecord, RecordHeaders } from '../types.ts'
 import type { Entry } from './fetchedBatch.ts'
 
 /** The header of a record batch (format 2). */
@@ -46,17 +45,18 @@ export const packedRecords = ({ bytes }: Entry): Buffer => bytes.subarray(header
 type RecordStart = Pick<KafkaRecord, 'offset' | 'timestampMs'>
 
 /**
- * Decodes the record in `cursor.bytes` from `cursor.at` on; its key and value are slices of those bytes. A value of
- * more than 8 MiB is left out. Throws if the bytes are not a record.
+ * Decodes the record in `cursor.bytes` from `cursor.at` on; its key and value are slices of those bytes. Throws if the
+ * bytes are not a record.
  */
 export function readKafkaRecord(cursor: Cursor, batch: BatchHeader): KafkaRecord {
   const { offset, timestampMs } = readStart(cursor, batch)
-  const key = readBytes(cursor)
-  const value = readBytes(cursor)
-  const headers = readHeaders(cursor)
-  if (value === null || value.length <= maxValueBytes) return { offset, timestampMs, key, value, headers }
-  const leftOut = { bytes: value.length, sha256: hash('sha256', value) }
-  return { offset, timestampMs, key, value: null, headers, leftOut }
+  return {
+    offset,
+    timestampMs,
+    key: readBytes(cursor),
+    value: readBytes(cursor),
+    headers: readHeaders(cursor),
+  }
 }
 
 export function readStart(cursor: Cursor, batch: BatchHeader): RecordStart {

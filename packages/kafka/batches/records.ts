@@ -12,8 +12,8 @@ import {
 } from './batchFormat.ts'
 import type { Entry } from './fetchedBatch.ts'
 
-/** The most that is unpacked at once: far more than producers pack together, and quick to unpack. */
-const wholeBatchBytes = 8 * 1024 * 1024
+/** The most that is unpacked at once: more than producers pack together, quick to unpack, and no value is too large. */
+const wholeBatchBytes = maxValueBytes
 
 /**
  * The records of a batch: at once if they are small enough to hold, as nearly always, otherwise as a stream that starts
@@ -35,11 +35,10 @@ export async function recordsOf(
 function* allRecords(bytes: Buffer, header: BatchHeader): Generator<KafkaRecord> {
   const cursor = { bytes, at: 0 }
   for (let i = 0; i < header.count; i++) {
-    const length = readVarInt(cursor)
-    const end = cursor.at + length
-    if (length < 0 || end > bytes.length) throw new Error('its records end too early')
-    yield readKafkaRecord(cursor, header)
-    if (cursor.at > end) throw new Error('a field that ends behind its record')
+    const end = readVarInt(cursor) + cursor.at
+    const record = readKafkaRecord(cursor, header)
+    if (cursor.at > end || end > bytes.length) throw new Error('a field that ends behind its record')
+    yield record
     cursor.at = end
   }
 }
@@ -85,25 +84,16 @@ async function nextRecord(source: Source, length: number, batch: BatchHeader): P
 
 /** Decodes a record field by field. A key or headers that are too large are left out, and with them the value. */
 async function largeRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
-  let left = length
-  const number = async (): Promise<number> => {
-    const before = await peekNumber(source)
-    source.take(before.bytes)
-    left -= before.bytes
-    return before.number
-  }
+  const end = source.at + length
   await source.fill(startBytes)
   const start = { bytes: source.ready, at: 0 }
   const record = readStart(start, batch)
   source.take(start.at)
-  left -= start.at
 
-  const key = await field(source, await number(), left)
-  left -= key.length
-  const value = await field(source, await number(), left)
-  left -= value.length
-  const headers = await field(source, left, left)
-  const isWhole = !key.isLarge && !value.isLarge && !headers.isLarge
+  const key = await field(source, await takeNumber(source), end)
+  const value = await field(source, await takeNumber(source), end)
+  const headers = await field(source, end - source.at, end)
+  const isWhole = [key, value, headers].every(({ length }) => length <= maxValueBytes)
   return {
     ...record,
     key: key.bytes,
@@ -113,34 +103,26 @@ async function largeRecord(source: Source, length: number, batch: BatchHeader): 
   }
 }
 
-type Field = { length: number; isLarge: boolean; bytes: Buffer | null; sha256(): string }
+/** Without its bytes if they are too many, or if it is null. */
+type Field = { length: number; bytes: Buffer | null; sha256(): string }
 
-async function field(source: Source, length: number, left: number): Promise<Field> {
-  if (length < -1 || length > left) throw new Error('a field that ends behind its record')
+/** `end`: where its record ends. */
+async function field(source: Source, length: number, end: number): Promise<Field> {
+  if (length < -1 || source.at + length > end) throw new Error('a field that ends behind its record')
   if (length <= maxValueBytes) {
     const bytes = length === -1 ? null : await source.copy(length)
-    return {
-      length: Math.max(0, length),
-      isLarge: false,
-      bytes,
-      sha256: () => hashOf('sha256', bytes ?? ''),
-    }
+    return { length: Math.max(0, length), bytes, sha256: () => hashOf('sha256', bytes ?? '') }
   }
   const hash = createHash('sha256')
   await source.pass(length, piece => hash.update(piece))
-  return { length, isLarge: true, bytes: null, sha256: () => hash.digest('hex') }
-}
-
-async function peekNumber(source: Source): Promise<{ number: number; bytes: number }> {
-  if (source.ready.length < numberBytes) await source.fill(numberBytes)
-  const cursor = { bytes: source.ready, at: 0 }
-  const number = readVarInt(cursor)
-  return { number, bytes: cursor.at }
+  return { length, bytes: null, sha256: () => hash.digest('hex') }
 }
 
 async function takeNumber(source: Source): Promise<number> {
-  const { number, bytes } = await peekNumber(source)
-  source.take(bytes)
+  if (source.ready.length < numberBytes) await source.fill(numberBytes)
+  const cursor = { bytes: source.ready, at: 0 }
+  const number = readVarInt(cursor)
+  source.take(cursor.at)
   return number
 }
 
@@ -155,6 +137,8 @@ class Source {
   /** The rest of the last piece: valid until the next one is requested. */
   #rest: Buffer = Buffer.alloc(0)
   #stretchBegan = performance.now()
+  /** How many bytes were taken. */
+  at = 0
 
   constructor(pieces: Pieces) {
     this.#pieces = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
@@ -167,16 +151,14 @@ class Source {
 
   take(length: number): void {
     this.#rest = this.#rest.subarray(length)
+    this.at += length
   }
 
   /** Makes this many bytes available, or all that are left. For a few bytes: it copies what is available. */
   async fill(length: number): Promise<void> {
-    while (this.#rest.length < length) {
+    for (let hasMore = true; hasMore && this.#rest.length < length; ) {
       const before = Buffer.from(this.#rest)
-      if (!(await this.#pull())) {
-        this.#rest = before
-        return
-      }
+      hasMore = await this.#pull()
       this.#rest = Buffer.concat([before, this.#rest])
     }
   }
