@@ -56,20 +56,7 @@ type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
  * held if its log is not the one that was applied.
  */
 export async function consume(deps: ConsumeDeps): Promise<Consumer> {
-  const {
-    kafka,
-    db,
-    deadLetters,
-    logs,
-    partitioner,
-    groupId,
-    topics,
-    concurrency,
-    progress,
-    metrics,
-    logger,
-    crash,
-  } = deps
+  const { kafka, db, deadLetters, logs, partitioner, topics, concurrency, progress, metrics, logger } = deps
   const project: ProjectorDeps = {
     db,
     deadLetters,
@@ -86,8 +73,8 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
       logger.debug({ err, batches }, 'a shared transaction failed; each of its batches is applied by itself'),
   })
 
-  const consumer = await consumeBatches(kafka, {
-    groupId,
+  return consumeBatches(kafka, {
+    groupId: deps.groupId,
     topics,
     concurrency,
     onBatch: onBatch({ ...deps, project: { ...project, groups } }),
@@ -105,10 +92,8 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     onOutOfLog: logs.outOfLog,
     identityOf: logs.identityOf,
     onRefused: of => void logs.refused(of),
-    onCrash: crash,
+    onCrash: deps.crash,
   })
-  logs.attach(consumer)
-  return consumer
 }
 
 /** Finds records in another partition than the standard partitioner would have chosen (docs/records.md, Topics). */

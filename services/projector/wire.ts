@@ -1,7 +1,6 @@
 import { createDeadLetters } from '@tally/dead-letters'
 import { type Consumer, recordTopics, type TopicNames, type TopicPartition, topicNames } from '@tally/kafka'
 import {
-  type Logger,
   type Meanwhile,
   oncePerMinute,
   openServiceOps,
@@ -13,6 +12,7 @@ import {
 } from '@tally/platform'
 import { consume, createPartitionCheck, createTroubles } from './consume.ts'
 import { createLogs, type Logs, warnOfRetention, watchLogs } from './logs/logs.ts'
+import type { LogsDeps } from './logs/state.ts'
 import { type ProjectorMetrics, projectorMetrics } from './metrics.ts'
 import { createPublisher } from './publish/publisher.ts'
 import { hangsMs, openServers, type Servers } from './servers.ts'
@@ -66,19 +66,20 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   void warnOfRetention(servers.kafka, topics, logger)
 
   let watching: Watch | undefined
-  const components = createComponents({ servers, names, topics, metrics, logger }, () => watching?.soon()) // 3
-  const shared = { ...servers, ...components, topics, metrics, logger }
+  const shared = { ...servers, topics, metrics, logger, consumer: (): Consumer => consumer }
+  const components = createComponents({ ...shared, names, onNewEpoch: () => watching?.soon() }) // 3
   const { logs, refusals } = components
 
   let assigned: TopicPartition[] = []
   const seek = ({ topic, partition }: TopicPartition, offset: number): void =>
     consumer.seek(topic, partition, offset)
-  watching = watch({ ...shared, assigned: () => assigned, seek }) // 4
+  watching = watch({ ...shared, ...components, assigned: () => assigned, seek }) // 4
   lifecycle.onRelease('watch', () => watching?.stop(), hangsMs)
 
   // 5
   const consumer = await consume({
     ...shared,
+    ...components,
     groupId: settings.kafkaGroupId,
     concurrency,
     types,
@@ -96,18 +97,13 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   started(() => outages.missing() ?? notReady(consumer, logs, refusals))
 }
 
+type ComponentsDeps = Servers &
+  Omit<LogsDeps, 'onMoved'> & { names: TopicNames; metrics: ProjectorMetrics; onNewEpoch: () => void }
+
 /** `onNewEpoch`: called when Postgres has come back in a new epoch, whose watermarks in Redis must be raised again. */
-function createComponents(
-  {
-    servers,
-    names,
-    topics,
-    metrics,
-    logger,
-  }: { servers: Servers; names: TopicNames; topics: string[]; metrics: ProjectorMetrics; logger: Logger },
-  onNewEpoch: () => void,
-) {
-  const { organizations: organizationsTopic, events: eventsTopic } = names
+function createComponents(deps: ComponentsDeps) {
+  const { metrics, logger } = deps
+  const { organizations: organizationsTopic, events: eventsTopic } = deps.names
   const onPublished = (tookMs: number): void => metrics.publishSeconds.observe(tookMs / 1000)
   const uncomposable = oncePerMinute<unknown>((eventId, _, err) =>
     logger.error(
@@ -116,9 +112,8 @@ function createComponents(
     ),
   )
   const publisher = createPublisher({
-    ...servers,
+    ...deps,
     organizationsTopic,
-    onNewEpoch,
     onPublished,
     onUncomposable: (id, error) => uncomposable.note(id, 1, error),
   })
@@ -126,10 +121,10 @@ function createComponents(
   return {
     publisher,
     progress,
-    walk: createWalk({ ...servers, publisher, eventsTopic, organizationsTopic }),
-    sizes: new Sizes({ ...servers, organizationsTopic, metrics }),
+    walk: createWalk({ ...deps, publisher, eventsTopic, organizationsTopic }),
+    sizes: new Sizes({ ...deps, organizationsTopic }),
     partitioner: createPartitionCheck(),
-    logs: createLogs({ ...servers, topics, metrics, logger, onMoved: progress.moved }),
+    logs: createLogs({ ...deps, onMoved: progress.moved }),
     refusals: createRefusals({ metrics, logger }),
   }
 }

@@ -15,15 +15,15 @@ const judgeAfterMs = [0, 50, 100, 200, 400]
 
 /** Checks of partitions that are being read or held: once a second, and when a broker refuses a fetch. */
 export function createChecks(deps: LogsDeps, state: LogState, stalls: Stalls) {
-  const { kafka, onMoved } = deps
+  const { kafka, consumer, onMoved } = deps
   /** Reports a batch that cannot be decoded; returns whether the partition still stands in front of it. */
   const checkUndecodable = async (stored: StoredLog): Promise<boolean> => {
-    const consumer = state.consumer()
-    const failed = consumer?.state().batchErrors.find(one => partitionKey(one) === partitionKey(stored))
+    const { batchErrors } = consumer().state()
+    const failed = batchErrors.find(one => partitionKey(one) === partitionKey(stored))
     if (!(failed?.error instanceof UndecodableBatchError)) return false
     const { error } = failed
     if (stored.nextOffset >= error.to) {
-      consumer?.seek(stored.topic, stored.partition, stored.nextOffset)
+      consumer().seek(stored.topic, stored.partition, stored.nextOffset)
       onMoved(stored, stored.nextOffset)
       return false
     }
@@ -45,8 +45,8 @@ export function createChecks(deps: LogsDeps, state: LogState, stalls: Stalls) {
     if (await checkUndecodable(stored)) return
     if (state.release(log)) {
       onMoved(log, stored.nextOffset)
-      state.consumer()?.seek(log.topic, log.partition, stored.nextOffset)
-      state.consumer()?.resume(log.topic, log.partition)
+      consumer().seek(log.topic, log.partition, stored.nextOffset)
+      consumer().resume(log.topic, log.partition)
     }
     if (stalls.of(log) ?? stored.stall) await stalls.end(log)
   }

@@ -29,9 +29,9 @@ async function given(partition = 0) {
     topics: [topic],
     metrics: projectorMetrics(registry, []),
     logger: createLogger('test', 'silent'),
+    consumer: () => consumer,
     onMoved: () => {},
   })
-  logs.attach(consumer)
   const starts = await logs.assigned(new Map([[topic, [partition]]]))
   const of = { topic, partition }
   return {

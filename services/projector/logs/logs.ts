@@ -21,8 +21,8 @@ import { createLogState, createStalls, type LogsDeps } from './state.ts'
  * `tally offsets` moves its offset or Kafka fits again.
  */
 export function createLogs(deps: LogsDeps) {
-  const { db, topics, metrics, logger, onMoved } = deps
-  const state = createLogState(db, topics)
+  const { db, metrics, logger, onMoved } = deps
+  const state = createLogState(deps)
   const stalls = createStalls({ db, metrics, logger })
   const { refused, tick } = createChecks(deps, state, stalls)
 
@@ -74,7 +74,6 @@ export function createLogs(deps: LogsDeps) {
     isHeld: state.isHeld,
     /** Why this process is not ready, or undefined. */
     notReady: (): string | undefined => stalls.messages().join(' ') || undefined,
-    attach: state.attach,
     tick,
   }
 }

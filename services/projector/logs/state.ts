@@ -19,13 +19,12 @@ import type { Logger, Postgres } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
 
 /** What a projector knows about the logs of its partitions: which are assigned, which were checked, which are held. */
-export function createLogState(db: Postgres, topics: string[]) {
+export function createLogState({ db, topics, consumer }: Pick<LogsDeps, 'db' | 'topics' | 'consumer'>) {
   /** The identity of the log that was compared with the stored offset. */
   const checked = new Map<string, LogIdentity>()
   /** Partitions that are not read until a check succeeds. */
   const held = new Set<string>()
   let assigned: TopicPartition[] = []
-  let consumer: Consumer | undefined
 
   const isMine = (of: TopicPartition): boolean =>
     assigned.some(mine => partitionKey(mine) === partitionKey(of))
@@ -57,16 +56,10 @@ export function createLogState(db: Postgres, topics: string[]) {
     noteHeld: (of: TopicPartition): void => void held.add(partitionKey(of)),
     hold(of: TopicPartition): void {
       held.add(partitionKey(of))
-      consumer?.hold(of.topic, of.partition)
+      consumer().hold(of.topic, of.partition)
     },
     /** Returns whether it was held; the session still holds it. */
     release: (of: TopicPartition): boolean => held.delete(partitionKey(of)),
-
-    attach(to: Consumer): void {
-      consumer = to
-      for (const of of assigned.filter(of => held.has(partitionKey(of)))) to.hold(of.topic, of.partition)
-    },
-    consumer: (): Consumer | undefined => consumer,
   }
 }
 export type LogState = ReturnType<typeof createLogState>
@@ -140,6 +133,8 @@ export type LogsDeps = {
   topics: string[]
   metrics: Pick<ProjectorMetrics, 'stalled' | 'lateStarts'>
   logger: Logger
+  /** Reads the topics; not asked for before partitions are assigned. */
+  consumer: () => Pick<Consumer, 'state' | 'seek' | 'hold' | 'resume'>
   /** Called when a partition continues at another offset. */
   onMoved: (of: TopicPartition, next: number) => void
 }
