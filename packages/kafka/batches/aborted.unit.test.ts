@@ -2,19 +2,13 @@ import { expect, test } from 'vitest'
 import { batchBytes, fetchOf, readAll } from './testing.ts'
 
 const controlBit = 32
-const transactionalBit = 16
 const abort = 0
 const commit = 1
 const ids: Record<string, number> = { a: 1, b: 2 }
 
 /** A batch of one record; of producer `-`, outside any transaction. */
-const record = (offset: number, producer: string, key = 'k') =>
-  batchBytes({
-    firstOffset: offset,
-    records: [{ key: Buffer.from(key), value: 'v' }],
-    producerId: ids[producer] ?? -1,
-    transactional: producer !== '-',
-  })
+const record = (offset: number, producer: string) =>
+  batchBytes({ firstOffset: offset, records: [{ value: 'v' }], producerId: ids[producer] ?? -1 })
 
 async function marker(offset: number, producer: string, type: number): Promise<Buffer> {
   const { crc32c } = await import('@node-rs/crc32')
@@ -23,7 +17,7 @@ async function marker(offset: number, producer: string, type: number): Promise<B
     records: [{ key: Buffer.from([0, 0, 0, type]), value: 'v' }],
     producerId: ids[producer] ?? -1,
   })
-  bytes.writeInt16BE(controlBit | transactionalBit, 21)
+  bytes.writeInt16BE(controlBit, 21)
   bytes.writeUInt32BE(crc32c(bytes.subarray(21)), 17)
   return bytes
 }
@@ -53,9 +47,4 @@ test('records of an aborted transaction are left out, those around it and of the
 test('the order in which aborted transactions are listed does not matter', async () => {
   const log = [record(1, 'a'), marker(2, 'a', abort), record(3, 'b'), marker(4, 'b', abort)]
   expect(await read(log, 1, ['b3', 'a1'])).toEqual({ offsets: [], next: 5 })
-})
-
-test('a record whose key is four zero bytes ends no transaction', async () => {
-  const log = [record(0, 'a', '\0\0\0\0'), record(1, 'a'), marker(2, 'a', abort)]
-  expect(await read(log, 0, ['a0'])).toEqual({ offsets: [], next: 3 })
 })

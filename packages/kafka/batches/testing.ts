@@ -23,14 +23,12 @@ export type SentBatch = {
   /** Used instead of the codec's output. */
   pack?: (records: Buffer) => Buffer
   producerId?: number
-  transactional?: boolean
 }
 
 /** A record batch as a log stores it. */
 export async function batchBytes(batch: SentBatch): Promise<Buffer> {
-  const { firstOffset, records, compression = 0, pack, producerId = -1, transactional = false } = batch
+  const { firstOffset, records, compression = 0, pack, producerId = -1 } = batch
   const { buffer }: { buffer: Buffer } = await RecordBatch({
-    transactional,
     producerId: Long.fromValue(producerId),
     lastOffsetDelta: records.length - 1,
     firstTimestamp: 1_788_636_667_000,
