@@ -1,4 +1,6 @@
 import type { EventId } from '@tally/contract'
+import { allAreas, type LockedEvent, noAreaChanges } from '@tally/figures'
+import type { Tx } from '@tally/platform'
 import { EventRoom, type ProjectorDeps, projectBatch } from '@tally/projection'
 import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
 import { test as base } from '@tally/testkit/projection/projectionTest'
@@ -112,6 +114,21 @@ test('a full event is counted again only after another writer', async ({ harness
     harness.db,
   )
   expect(await project({ eventId, items: lines(4) })).toEqual([])
+})
+
+test('an event stays full if its process forgets counts', async ({ harness, project, eventId }) => {
+  await project({ eventId, items: lines(1, 2, 3) })
+  const area = noAreaChanges()
+  area.items.set(4, {} as never)
+  const room = new EventRoom(small, 0)
+  const reserve = (id: EventId) => {
+    const locked = new Map([[id, { revision: 0 } as LockedEvent]])
+    const changes = new Map([[id, new Map([[41, new Map([[allAreas, area]])]])]])
+    return room.reserve(harness.db as unknown as Tx, locked, changes)
+  }
+  // The second forgets what the first is counting.
+  const near = await Promise.all([reserve(eventId), reserve(newEventId())])
+  expect(near).toEqual([new Set([eventId]), new Set()])
 })
 
 test('an event near one of its limits still has all the room of the others', async ({ harness, eventId }) => {

@@ -63,23 +63,31 @@ export class EventRoom {
       this.events.clear()
       this.counts = 0
     }
-    for (const eventId of changes.keys()) this.keep(eventId, locked.get(eventId)?.revision ?? 0)
-    const isNear = (eventId: EventId) => this.events.get(eventId)?.isNear
-    const far = [...changes].filter(([eventId]) => !isNear(eventId))
+    const revisionOf = (eventId: EventId) => locked.get(eventId)?.revision ?? 0
+    const know = (eventId: EventId, isNear: boolean) =>
+      this.events.set(eventId, { revision: revisionOf(eventId), rooms: new Map(), isNear })
+    for (const eventId of changes.keys())
+      if (this.events.get(eventId)?.revision !== revisionOf(eventId)) know(eventId, false)
+    // The result, as this.events may be emptied while this batch counts.
+    const near = new Set([...changes.keys()].filter(eventId => this.events.get(eventId)?.isNear))
+    const far = [...changes].filter(([eventId]) => !near.has(eventId))
     const needs = far.flatMap(([eventId, days]) => needsOf(eventId, days))
-    const lacking = () =>
-      needs.filter(({ scope, count }) => (this.left(scope) ?? 0) < count + this.margin(scope))
+    const lacking = (some: typeof needs) =>
+      some.filter(({ scope, count }) => (this.left(scope) ?? 0) < count + this.margin(scope))
 
-    const unsure = lacking()
+    const unsure = lacking(needs)
     if (unsure.length > 0) {
       await this.count(
         tx,
         unsure.map(({ scope }) => scope),
       )
-      for (const { scope } of lacking()) this.approach(scope.eventId)
+      for (const { scope } of lacking(unsure)) {
+        know(scope.eventId, true)
+        near.add(scope.eventId)
+      }
     }
     for (const { scope, count } of needs) this.consume(scope, count)
-    return new Set([...changes.keys()].filter(isNear))
+    return near
   }
 
   /** The exact room of scopes of events that are near a limit, by their names; below zero if they have too much. */
@@ -116,18 +124,6 @@ export class EventRoom {
   /** An event is near a limit if less than a tenth of it would be left: it would soon be counted again and again. */
   private margin({ of }: CounterScope): number {
     return Math.floor(this.limits[of] / 10)
-  }
-
-  private keep(eventId: EventId, revision: number): void {
-    if (this.events.get(eventId)?.revision !== revision)
-      this.events.set(eventId, { revision, rooms: new Map(), isNear: false })
-  }
-
-  private approach(eventId: EventId): void {
-    const known = this.events.get(eventId)
-    if (known === undefined) return
-    known.isNear = true
-    known.rooms.clear()
   }
 
   /** Counts the room of these scopes, and returns it by their names. */
