@@ -1,10 +1,12 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { type Counter, columnOf, counters } from '@tally/figures'
+import { topicNames } from '@tally/kafka'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
 import { useTally } from '@tally/testkit/processes/tally'
 import { CompiledQuery } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
+import { rebuild } from './rebuild/rebuild.ts'
 import { aBusyFestival, damage, expectClean, keysOf, rebuildAll, verifyAll } from './test/damage.ts'
 
 const tally = useTally()
@@ -44,6 +46,7 @@ type Case = {
   isHealed?: boolean
 }
 const ahead = 9_000_000_000_000_000
+const unknown = '00000000-0000-4000-8000-000000000001'
 const postgres = (statement: string) => damage(tally, statement)
 const bucketAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
 
@@ -128,15 +131,8 @@ const cases: Case[] = [
   {
     rule: 'a document with another value, a missing one and a surplus one',
     harm: async () => {
-      await tally.redis.hset(
-        ofEvent(),
-        'kpis:41:0',
-        '{"totalOrders":1}',
-        'items:77:1',
-        '[{"menuItemId":1}]',
-        'version',
-        '77',
-      )
+      const fields = { 'kpis:41:0': '{"totalOrders":1}', 'items:77:1': '[{"menuItemId":1}]', version: '77' }
+      await tally.redis.hset(ofEvent(), fields)
       await tally.redis.hdel(ofEvent(), 'hours:42:2', 'complete')
     },
     finds: [
@@ -180,22 +176,14 @@ const cases: Case[] = [
     rule: 'an organization with another status and list of events, and an unknown one',
     harm: async () => {
       await tally.redis.hset(ofOrganization(), 'status', 'Trial', 'events', '[]')
-      await tally.redis.hset(
-        keysOf(tally).organization('00000000-0000-4000-8000-000000000001' as OrganizationId),
-        'revision',
-        '1',
-      )
-      await tally.redis.hset(
-        keysOf(tally).event('00000000-0000-4000-8000-000000000002' as EventId),
-        'revision',
-        '1',
-      )
+      await tally.redis.hset(keysOf(tally).organization(unknown as OrganizationId), 'revision', '1')
+      await tally.redis.hset(keysOf(tally).event(unknown as EventId), 'revision', '1')
     },
     finds: [
       { organization: organizationId, what: 'status', found: 'Trial', counted: 'ActiveDayPass' },
       { organization: organizationId, what: 'events', found: [] },
-      { organization: '00000000-0000-4000-8000-000000000001', what: 'its key', counted: null },
-      { event: '00000000-0000-4000-8000-000000000002', what: 'its key', counted: null },
+      { organization: unknown, what: 'its key', counted: null },
+      { event: unknown, what: 'its key', counted: null },
     ],
   },
 ]
@@ -210,6 +198,28 @@ test.for(cases)('verify finds $rule, and rebuild repairs it', async ({ harm, fin
   await rebuildAll(tally)
   await expectHealed()
   if (isHealed) await tally.startProjector()
+})
+
+test('an event whose damaged orders are written faster than counted is counted under its lock', async () => {
+  await given()
+  const write = () => postgres(`update orders set refunded_cents = 1 where ${where} and order_id = 'A-00001'`)
+  const topics = topicNames(tally.settings.TOPIC_PREFIX ?? '')
+  const locking = new WeakSet<object>()
+  const db = tally.database.db.withPlugin({
+    transformQuery({ node, queryId }) {
+      const text = JSON.stringify(node)
+      if (text.includes('for update') && text.includes(topics.events)) locking.add(queryId)
+      return node
+    },
+    async transformResult({ result, queryId }) {
+      if (locking.has(queryId)) await write()
+      return result
+    },
+  })
+  await write()
+  const deps = { db, redis: tally.redis, keys: keysOf(tally) }
+  expect(await rebuild(deps, { topics })).toEqual({ events: 1, repaired: 1 })
+  await expectHealed()
 })
 
 test('a rebuild deletes counters in which no order counts any more', async () => {

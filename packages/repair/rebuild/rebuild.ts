@@ -3,7 +3,6 @@ import {
   deleteEmptied,
   lockEvents,
   lockOrganizations,
-  readEventHeads,
   readWritten,
   stampOrganizations,
   storeRefundSums,
@@ -73,9 +72,9 @@ async function rebuildEvent(deps: RebuildDeps, eventId: EventId): Promise<boolea
   let wasWrong = false
   let last: Difference | undefined
   for (let round = 0; round < rounds; round++) {
-    const pass = await (round < lockedFrom ? besideWriters(deps, eventId) : underLock(deps, eventId))
-    if (pass === 'gone') return wasWrong
-    wasWrong ||= pass.wasWrong
+    const pass = await correctEvent(deps, eventId, { isLocked: round >= lockedFrom })
+    if (pass === undefined) return wasWrong
+    wasWrong ||= !agrees(pass.found)
     if (!pass.isWritten) continue
     await publishWhole(deps, [eventId])
 
@@ -91,40 +90,41 @@ async function rebuildEvent(deps: RebuildDeps, eventId: EventId): Promise<boolea
   )
 }
 
-type Pass = { wasWrong: boolean; isWritten: boolean } | 'gone'
+type Pass = { found: Recount; isWritten: boolean }
 
-/** Counts in a snapshot that holds no lock, and then adds what is missing. */
-async function besideWriters(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
-  const found = await inSnapshot(deps.db, snapshot => recount(snapshot, eventId))
-  if (found === undefined) return 'gone'
-  const isWritten = await deps.locked.transaction().execute(tx => correct(tx, deps, found))
-  return { wasWrong: !agrees(found), isWritten }
-}
-
-/** Counts while the projector waits with this event's shard: nothing can change in between. */
-async function underLock(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
+/**
+ * Counts in a snapshot that holds no lock, and then adds what is missing; with `isLocked` it counts once more while the
+ * projector waits with this event's shard, and nothing can change in between. Undefined if the event is gone.
+ */
+async function correctEvent(
+  deps: RebuildDeps,
+  eventId: EventId,
+  { isLocked }: { isLocked: boolean },
+): Promise<Pass | undefined> {
+  const before = await inSnapshot(deps.db, snapshot => recount(snapshot, eventId))
+  if (before === undefined) return undefined
+  const { shard } = before.head
   return deps.locked.transaction().execute(async tx => {
-    const [head] = await readEventHeads(tx, [eventId])
-    if (head === undefined) return 'gone'
-    await lockPartition(tx, deps.eventsTopic, head.shard)
-    await lockEvents(tx, new Map([[eventId, head.shard]]))
-    const found = await recount(tx, eventId)
-    if (found === undefined) return 'gone'
-    return { wasWrong: !agrees(found), isWritten: await correct(tx, deps, found) }
+    await lockPartition(tx, deps.eventsTopic, shard)
+    await lockEvents(tx, new Map([[eventId, shard]]))
+    const found = isLocked ? await recount(tx, eventId) : before
+    return found && { found, isWritten: await correct(tx, deps, found) }
   })
 }
 
 /**
- * Writes what a recount found wrong and stamps a new revision, in one short transaction; false if one of the orders in
- * question was written since, so that the event has to be counted again.
+ * Writes what a recount found wrong and stamps a new revision; false if one of the orders in question was written
+ * since, so that the event has to be counted again.
  */
 async function correct(tx: Tx, { eventsTopic }: RebuildDeps, found: Recount): Promise<boolean> {
-  const { eventId, shard } = found.head
-  await lockPartition(tx, eventsTopic, shard)
-  await lockEvents(tx, new Map([[eventId, shard]]))
-  if (!(await areUntouched(tx, found))) return false
+  const { head, damaged } = found
+  const { eventId, shard } = head
+  const orderIds = damaged.map(({ orderId }) => orderId)
+  const written = await readWritten(tx, eventId, orderIds)
+  // A batch that has changed such an order since counted from the wrong sums, and the difference is another one.
+  if (damaged.some(order => written.get(order.orderId) !== order.written)) return false
 
-  const sums = found.damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums }))
+  const sums = damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums }))
   const revision = await writeBatch(tx, {
     changes: new Map([[eventId, correction(found.counted, found.stored)]]),
     scattered: [],
@@ -133,17 +133,6 @@ async function correct(tx: Tx, { eventsTopic }: RebuildDeps, found: Recount): Pr
   await deleteEmptied(tx, eventId)
   await noteRevision(tx, { topic: eventsTopic, partition: shard, revision })
   return true
-}
-
-/** If a batch has changed a damaged order since, it counted from the wrong sums, and the difference is another one. */
-async function areUntouched(tx: Tx, { head, damaged }: Recount): Promise<boolean> {
-  if (damaged.length === 0) return true
-  const written = await readWritten(
-    tx,
-    head.eventId,
-    damaged.map(({ orderId }) => orderId),
-  )
-  return damaged.every(order => written.get(order.orderId) === order.written)
 }
 
 const atOnce = 100
