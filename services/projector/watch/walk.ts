@@ -121,24 +121,20 @@ function createRound<Head extends HeadRevision<string>>(
     return { id, revision, published: Math.max(Number(published ?? -1), aboveOr(revision, noted)) }
   }
 
-  const endRound = (): void => {
-    const { least, most } = pageSizes
-    round.pageSize = Math.min(most, Math.max(least, Math.ceil(round.walked / stepsPerRound)))
-    round.walked = 0
-  }
-
   const comparePage = async (shards: number[]): Promise<Compared<Head['id']>[]> => {
     if (shards.length === 0) return []
     const page = await readPage(shards, round.after, round.pageSize)
     const found = await Promise.all(page.map(compare))
     const differing = found.filter(({ revision, published }) => published !== revision)
     const confirmed = differing.filter(({ id, published }) => round.suspects.get(id) === published)
-    const fresh = differing.filter(found => !confirmed.includes(found))
-    round.suspects = new Map(round.suspects.size > 0 ? [] : fresh.map(({ id, published }) => [id, published]))
+    round.suspects = new Map(round.suspects.size > 0 ? [] : differing.map(of => [of.id, of.published]))
     if (round.suspects.size > 0) return confirmed
     round.walked += page.length
     round.after = page.length === round.pageSize ? page.at(-1) : undefined
-    if (round.after === undefined) endRound()
+    if (round.after !== undefined) return confirmed
+    const { least, most } = pageSizes
+    round.pageSize = Math.min(most, Math.max(least, Math.ceil(round.walked / stepsPerRound)))
+    round.walked = 0
     return confirmed
   }
 
