@@ -71,9 +71,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   const { logs, refusals } = components
 
   let assigned: TopicPartition[] = []
-  const seek = ({ topic, partition }: TopicPartition, offset: number): void =>
-    consumer.seek(topic, partition, offset)
-  watching = watch({ ...shared, ...components, assigned: () => assigned, seek }) // 4
+  watching = watch({ ...shared, ...components, assigned: () => assigned }) // 4
   lifecycle.onRelease('watch', () => watching?.stop(), hangsMs)
 
   // 5

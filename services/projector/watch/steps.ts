@@ -1,4 +1,5 @@
 import {
+  type Consumer,
   describeTopics,
   type KafkaConnection,
   logEnds,
@@ -38,8 +39,7 @@ export type WatchDeps = ReadModel & {
   assigned: () => TopicPartition[]
   logs: Pick<Logs, 'isSound' | 'isHeld'>
   partitioner: Pick<PartitionCheck, 'learn'>
-  /** Reads a partition again from an offset before the applied one. */
-  seek: (of: TopicPartition, offset: number) => void
+  consumer: () => Pick<Consumer, 'seek'>
   refusals: Pick<Refusals, 'during'>
   metrics: ProjectorMetrics
   logger: Logger
@@ -103,7 +103,7 @@ async function insertRows(db: Postgres, missing: TopicPartition[]): Promise<void
  * last commits. Reads those partitions again from the stored offset.
  */
 export function findLost(
-  { progress, seen, logs, seek, metrics, logger }: WatchDeps,
+  { progress, seen, logs, consumer, metrics, logger }: WatchDeps,
   before: ReadonlyMap<string, number>,
   stored: StoredOffset[],
 ): void {
@@ -117,7 +117,7 @@ export function findLost(
     )
     metrics.lostCommits.inc({ topic })
     progress.moved({ topic, partition }, nextOffset)
-    seek({ topic, partition }, nextOffset)
+    consumer().seek(topic, partition, nextOffset)
   }
 }
 

@@ -96,7 +96,7 @@ async function watched(
     logs,
     refusals: { during: writes => writes() },
     partitioner: { learn() {} },
-    seek: ({ partition }) => sought.add(partition),
+    consumer: () => ({ seek: (_topic, partition) => sought.add(partition) }),
     topics: [topic],
     assigned: () => partitions.map(partition => ({ topic, partition })),
     metrics: metrics as unknown as ProjectorMetrics,
