@@ -128,7 +128,7 @@ test('the error of a batch that cannot be unpacked, or has an unknown codec, nam
   }
 })
 
-test('a batch that holds fewer records than it says cannot be decoded', async () => {
+test('a batch that holds less than it says cannot be decoded, and a record that ends too late is not read', async () => {
   for (const compression of codecs) {
     const cut = await batchBytes({ firstOffset: 0, records: values('a', 'b'), compression })
     const longer = await batchBytes({ firstOffset: 0, records: values('a', 'b', 'c'), compression })
@@ -141,6 +141,9 @@ test('a batch that holds fewer records than it says cannot be decoded', async ()
     expect((await readAll(fetchOf(longer))).records).toHaveLength(3)
     expect((await readAll(fetchOf(lying))).error).toBeInstanceOf(UndecodableBatchError)
   }
+  const pack = (bytes: Buffer) => Buffer.concat([Buffer.from([bytes.readUInt8() - 2]), bytes.subarray(1)])
+  const shorter = await readAll(fetchOf(await batchBytes({ firstOffset: 0, records: values('a'), pack })))
+  expect([shorter.records, String(shorter.error)]).toEqual([[], expect.stringContaining('behind its record')])
 })
 
 test('a fetch with a truncated last batch is read up to it; a fetch without a complete batch is damaged', async () => {
