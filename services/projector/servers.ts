@@ -31,6 +31,8 @@ export type Servers = ReadModel & {
   producer: Producer
 }
 
+type Opened = { startup: Startup; outages: Outages; registry: Metrics; maxBatches: number }
+
 /**
  * Connects to Postgres, Kafka and Redis, and waits until Postgres and Kafka answer; Redis may be down. Throws a
  * sentence if the schema or a topic is missing, or if the topics are not co-partitioned. `maxBatches`: how many batches
@@ -39,12 +41,7 @@ export type Servers = ReadModel & {
 export async function openServers(
   settings: Settings,
   { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
-  {
-    startup,
-    outages,
-    metrics,
-    maxBatches,
-  }: { startup: Startup; outages: Outages; metrics: Metrics; maxBatches: number },
+  { startup, outages, registry, maxBatches }: Opened,
 ): Promise<Servers> {
   const seen = { epoch: 0, revision: 0 }
   const db = openPostgres(settings.databaseUrl, {
@@ -54,7 +51,7 @@ export async function openServers(
     lockTimeoutMs: 2_000,
     prepares: true,
     seen,
-    onOpen: pool => metrics.watchPool('projector', pool),
+    onOpen: pool => registry.watchPool('projector', pool),
     onError: error => logger.debug({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy(), hangsMs)

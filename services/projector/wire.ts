@@ -48,21 +48,10 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   const names = topicNames(settings.topicPrefix)
   const types = recordTopics(names)
   const topics = [...types.keys()]
-  const ops = { defaultPort: 9090, meanwhile }
-  const { registry, startup, outages, started } = await openServiceOps(
-    'projector',
-    settings.ops,
-    ops,
-    service,
-  ) // 1
-  const metrics = projectorMetrics(registry, topics)
+  const ops = await openServiceOps('projector', settings.ops, { defaultPort: 9090, meanwhile }, service) // 1
+  const metrics = projectorMetrics(ops.registry, topics)
 
-  const servers = await openServers(settings, service, {
-    startup,
-    outages,
-    metrics: registry,
-    maxBatches: concurrency,
-  }) // 2
+  const servers = await openServers(settings, service, { ...ops, maxBatches: concurrency }) // 2
   void warnOfRetention(servers.kafka, topics, logger)
 
   let watching: Watch | undefined
@@ -92,7 +81,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   lifecycle.onRelease('consumer', () => consumer.stop())
   lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }), hangsMs)
 
-  started(() => outages.missing() ?? notReady(consumer, logs, refusals))
+  ops.started(() => ops.outages.missing() ?? notReady(consumer, logs, refusals))
 }
 
 type ComponentsDeps = Servers &
