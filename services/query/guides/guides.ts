@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { problemTypes } from '@tally/contract'
 import { Marked, type Tokens } from 'marked'
 import { escaped, type Guide, headingsOf, idOf, type Neighbour, once, plain, withTabs } from './layout.ts'
@@ -17,7 +17,7 @@ const files = [
   'versions.md',
   'dashboard/README.md',
   'recipes/README.md',
-].filter(file => existsSync(new URL(file, folder)))
+]
 
 /** What the list of guides says to those who have the repository, for whom it is. */
 const forSenders = /^## For those who send records\n.*?(?=^## )/ms

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { openApiDocument, type ProblemType, problemTypes } from '@tally/contract'
+import { openApiDocument } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
 import { clientFile, clientPackage } from './clientPackage.ts'
 import { listGuides, llmsText, readRecipes } from './guides.ts'
@@ -33,11 +33,7 @@ function registerGuides(app: FastifyInstance): void {
   for (const { path, read } of guides) {
     showGuide(app, path, read)
     sendText(app, `${path}.md`, 'text/markdown', () => read().markdown)
-  }
-  for (const type of Object.keys(problemTypes) as ProblemType[]) {
-    const guide = guides.find(({ path }) => path.endsWith(`/errors/${type}`))
-    if (guide === undefined) throw new Error(`docs/guides/errors/${type}.md is missing`)
-    showGuide(app, `/problems/${type}`, guide.read)
+    if (path.includes('/errors/')) showGuide(app, path.replace('/docs/guide/errors', '/problems'), read)
   }
   registerFiles(app)
   for (const { path, type, text } of readRecipes()) sendText(app, path, type, () => text)
