@@ -30,12 +30,12 @@ export async function* readDeadLetters(
 ): AsyncGenerator<DeadLetterPiece, void> {
   const names = topicNames(topicPrefix)
   const sources = recordTopics(names)
-  const seen = createSeen()
+  const isNew = createSeen()
   let done = 0
   for await (const { records, from, next, left } of readTopic(kafka, names.deadLetters)) {
     done += next - from
     const read = records.map(record => deadLetterOf(record, sources))
-    const entries = read.filter(entry => entry !== undefined && seen.isNew(identityOf(entry))) as DeadLetter[]
+    const entries = read.filter(entry => entry !== undefined && isNew(identityOf(entry))) as DeadLetter[]
     const foreign = read.filter(entry => entry === undefined).length
     yield { entries, foreign, share: done / (done + left) }
   }
@@ -44,17 +44,15 @@ export async function* readDeadLetters(
 /** A crash writes dead letters twice within this many of each other; both generations take 70 MB at most. */
 const remembered = 250_000
 
-/** Recognizes a text it has seen before, if fewer than `remembered` others came in between. */
+/** Returns whether a text is new: not seen before with fewer than `remembered` others in between. */
 function createSeen() {
   let young = new Set<string>()
   let old = new Set<string>()
-  return {
-    isNew(text: string): boolean {
-      if (young.has(text) || old.has(text)) return false
-      if (young.size === remembered) [old, young] = [young, new Set()]
-      young.add(text)
-      return true
-    },
+  return (text: string): boolean => {
+    if (young.has(text) || old.has(text)) return false
+    if (young.size === remembered) [old, young] = [young, new Set()]
+    young.add(text)
+    return true
   }
 }
 

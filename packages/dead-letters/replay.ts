@@ -39,7 +39,7 @@ export async function replayAll(
   const all = { sent: 0, refused: [] as Refused[], refusedCount: 0, foreign: 0 }
   for await (const read of readDeadLetters(deps.kafka, deps.topicPrefix)) {
     const entries = read.entries.filter(
-      entry => (reason ?? entry.reason) === entry.reason && whyNeverReplayed(entry) === undefined,
+      entry => (reason ?? entry.reason) === entry.reason && !isGivenUp(entry),
     )
     const { sent, refused } = await replay(deps, entries)
     all.sent += sent.size
@@ -92,14 +92,15 @@ type Outcome = { sent: Set<string>; refused: Refused[] }
 
 async function replay({ db, kafka, producer }: ReplayDeps, entries: DeadLetter[]): Promise<Outcome> {
   const sent: string[] = []
-  const refused = entries.flatMap(entry => whyNeverReplayed(entry) ?? [])
-  const whole = entries.filter(entry => entry.leftOut === undefined && whyNeverReplayed(entry) === undefined)
-  for (const piece of piecesOf(whole)) {
+  const refused: Refused[] = entries.filter(isGivenUp).map(({ id }) => ({ id, why: whyGivenUp }))
+  const whole = entries.filter(entry => entry.leftOut === undefined && !isGivenUp(entry))
+  for (let at = 0; at < whole.length; at += together) {
+    const piece = whole.slice(at, at + together)
     const originals = (unsent: Set<string>) =>
       piece.filter(entry => unsent.has(identityOf(entry))).map(originalOf)
     sent.push(...(await sendUnsent(db, piece, unsent => producer.send(originals(unsent)))))
   }
-  const withoutValue = entries.filter(hasLeftOut)
+  const withoutValue = entries.filter(({ leftOut }) => leftOut !== undefined)
   const before = await replayedOf(db, withoutValue)
   // One by one, because each value may take 8 MiB.
   for (const entry of withoutValue.filter(entry => !before.has(identityOf(entry)))) {
@@ -108,15 +109,6 @@ async function replay({ db, kafka, producer }: ReplayDeps, entries: DeadLetter[]
     else sent.push(...(await sendUnsent(db, [entry], () => producer.send([original]))))
   }
   return { sent: new Set(sent), refused }
-}
-
-const hasLeftOut = (
-  entry: DeadLetter,
-): entry is DeadLetter & { leftOut: NonNullable<DeadLetter['leftOut']> } => entry.leftOut !== undefined
-
-function piecesOf(entries: DeadLetter[]): DeadLetter[][] {
-  const count = Math.ceil(entries.length / together)
-  return Array.from({ length: count }, (_, index) => entries.slice(index * together, (index + 1) * together))
 }
 
 /** Why a dead letter cannot be replayed, as a sentence. */
@@ -134,17 +126,14 @@ export function originalOf({ source, key, value, headers }: DeadLetter): Outgoin
  */
 async function findOriginal(
   kafka: KafkaConnection,
-  { id, source, leftOut }: DeadLetter & { leftOut: NonNullable<DeadLetter['leftOut']> },
+  { id, source: { topic, partition, offset }, leftOut }: DeadLetter,
 ): Promise<OutgoingRecord | Refused> {
-  const { topic, partition, offset } = source
+  const { bytes = 0, sha256 } = leftOut ?? {}
   const at = `offset ${offset} of ${topic}-${partition}`
-  if (leftOut.bytes > maxValueBytes)
-    return {
-      id,
-      why: `its value of ${leftOut.bytes} bytes is at ${at}, but Tally reads at most ${maxValueBytes}`,
-    }
+  if (bytes > maxValueBytes)
+    return { id, why: `its value of ${bytes} bytes is at ${at}, but Tally reads at most ${maxValueBytes}` }
   const record = await readRecordAt(kafka, { topic, partition }, offset)
-  if (record === undefined || record.value === null || sha256Of(record.value) !== leftOut.sha256)
+  if (record === undefined || record.value === null || sha256Of(record.value) !== sha256)
     return { id, why: `the dead letter has no value, and ${at} no longer holds the record` }
   const { key, value, headers } = record
   return { topic, key, value, headers, ...(key === null && { partition }) }
@@ -152,11 +141,7 @@ async function findOriginal(
 
 const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** The reason of a dead letter for offsets that an operator skipped: there is nothing to replay. */
+/** The reasons of dead letters for offsets that an operator skipped: there is nothing to replay. */
 const givenUp = new Set(['gap', 'recreated', 'skipped'])
-
-/** Why a dead letter can never be replayed, whatever its topic holds, or undefined. */
-function whyNeverReplayed({ id, reason, leftOut, value }: DeadLetter): Refused | undefined {
-  if (value !== null || leftOut !== undefined || !givenUp.has(reason)) return undefined
-  return { id, why: 'it stands for offsets that `tally offsets` skipped, and holds no record' }
-}
+const isGivenUp = ({ reason }: DeadLetter): boolean => givenUp.has(reason)
+const whyGivenUp = 'it stands for offsets that `tally offsets` skipped, and holds no record'
