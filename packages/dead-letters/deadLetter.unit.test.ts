@@ -63,18 +63,9 @@ test('a record without a key goes back to its own partition, any other to that o
 })
 
 test('an id is a topic, a partition and an offset', () => {
-  for (const text of ['tally.orders-0-0', 'a-b-1-2-3', 'x-9-9007199254740991'])
-    expect(isDeadLetterId(text)).toBe(true)
-  for (const text of [
-    '',
-    'tally.orders',
-    'tally.orders-0',
-    'tally.orders-0-',
-    '-0-0',
-    'a b-0-0',
-    'x-01-0',
-    'x-0--1',
-  ])
+  const ids = ['tally.orders-0-0', 'a-b-1-2-3', 'x-9-9007199254740991']
+  for (const text of ids) expect(isDeadLetterId(text)).toBe(true)
+  for (const text of ['', 'x', 'x-0', 'x-0-', '-0-0', 'a b-0-0', 'x-01-0', 'x-0--1'])
     expect(isDeadLetterId(text)).toBe(false)
 })
 

@@ -279,14 +279,19 @@ test('a dead letter with the id of a replayed one, because the topic was created
   expect(values.toSorted()).toEqual(['{"items":null}', '{"of":"the new topic"}'])
 })
 
-test('a replay that was killed before it could send is done by the next one', async () => {
-  await given({ offset: 1 })
-  await database.db
-    .insertInto('replayed_letters')
-    .values({ letter_id: id(1), started_at: '2026-09-05T00:00:00Z' })
-    .execute()
-  expect(await listed()).toHaveLength(1)
-  expect(await run('replay', id(1))).toMatchObject({ code: 0 })
+test('a replay that was killed before it could send is done by the next one, but none that was sent', async () => {
+  // The topic no longer holds the value of the second.
+  await given({ offset: 1 }, withoutValue(7, Buffer.from('v')))
+  const started_at = '2026-09-05T00:00:00Z'
+  const begun = { letter_id: id(1), started_at }
+  const sent = { letter_id: id(7), started_at, sent_at: started_at }
+  await database.db.insertInto('replayed_letters').values([begun, sent]).execute()
+  expect((await listed()).map(deadLetter => deadLetter.id)).toEqual([id(1)])
+  expect(await run('replay', id(1), id(7))).toEqual({
+    code: 0,
+    stdout: `replayed ${id(1)}\n`,
+    stderr: `tally: ${id(7)} was replayed before: nothing is sent\n`,
+  })
   expect(await sentAgain()).toHaveLength(1)
   expect(await listed()).toEqual([])
 })
