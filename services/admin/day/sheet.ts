@@ -17,7 +17,7 @@ export const sheetColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
 
 /** The end-of-day sheet as a person reads it: the parts of the page in its order, each under its name. */
 export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
-  const { event, day, asOfMs, kpis, all, payments, periods, sold, returned, unlisted } = settled
+  const { event, day, asOfMs, kpis, all, payments, periods, sold, returned, items, unlisted } = settled
   const upTo = asOfMs === null ? '' : time(asOfMs + offsetIn(event.timeZone)(asOfMs))
   const name = dayName(event, day?.dayId) ?? 'All days'
   yield [name, count(kpis.totalOrders), count(all.refundedOrders), ...takingsCells(all), upTo]
@@ -34,24 +34,18 @@ export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
       count(payment.refundedOrders),
       ...takingsCells(payment),
     ]
-  yield* items('Items', sold)
-  yield* items('Returns and vouchers', returned)
-  yield* closing(settled)
-}
-
-const part = (name: string): Cell[][] => [[], [name]]
-
-function* items(name: string, all: TopItem[]): Iterable<Cell[]> {
-  if (all.length === 0) return
-  yield* part(name)
-  for (const item of all) yield [item.itemName, ...itemCells(item)]
-}
-
-/** From the items to the takings. */
-function* closing(settled: Settled): Iterable<Cell[]> {
-  const { items, all } = settled
+  yield* itemPart('Items', sold)
+  yield* itemPart('Returns and vouchers', returned)
   yield* part('From the items to the takings')
   yield ['All items', count(items.quantity), count(items.refundedQuantity), ...takingsCells(items)]
   for (const step of closingOf(settled)) yield [step.name, '', '', ...takingsCells(step)]
   yield ['Takings', '', '', ...takingsCells(all)]
+}
+
+const part = (name: string): Cell[][] => [[], [name]]
+
+function* itemPart(name: string, all: TopItem[]): Iterable<Cell[]> {
+  if (all.length === 0) return
+  yield* part(name)
+  for (const item of all) yield [item.itemName, ...itemCells(item)]
 }
