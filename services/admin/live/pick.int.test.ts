@@ -64,9 +64,10 @@ test('without any sale the live screen opens the event that is open', async () =
 
 test('a stream or a file of a day or an area that the event does not list is a 404, and the page shows another', async () => {
   const { visitor, organizationId } = await signedIn(fixture)
+  const statusOf = async (path: string) => (await visitor.get(path)).statusCode
+  expect(await statusOf('/live/day')).toBe(404)
   const eventId = await newEvent(fixture, organizationId, { areas: [{ areaId: 3, name: 'Bar' }] })
   await countNewOrders(fixture.db, [anOrder({ eventId, dayId: 41 })])
-  const statusOf = async (path: string) => (await visitor.get(path)).statusCode
   for (const unlisted of ['day=42', 'day=41&area=2'])
     for (const [path, status] of [
       ['/live', 200],
