@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
 /** A string, kept as it is: `min` to `max` UTF-16 units, no U+0000 or lone surrogate (docs/records.md, Values). */
-export function text(min: number, max: number) {
+export function text(min: 0 | 1, max: number) {
   // zod's min and max count code points.
   return z
     .string()
-    .refine(value => value.length >= min, `must have at least ${min} character${min === 1 ? '' : 's'}`)
+    .refine(value => value.length >= min, 'must have at least 1 character')
     .refine(value => value.length <= max, `must have at most ${max} characters`)
     .refine(isStorable, 'must hold no U+0000 and no lone surrogate')
     .meta({ minLength: min, maxLength: max, pattern: '^[^\\u0000]*$' })
