@@ -77,8 +77,4 @@ function picked<Of extends ListedEvent>(event: Of | undefined, { day, area }: Wi
 }
 
 const latestSale = (events: ActiveEvent[]): ActiveEvent | undefined =>
-  events.reduce<ActiveEvent | undefined>(
-    (latest, event) =>
-      latest === undefined || (event.lastSaleAt ?? -1) > (latest.lastSaleAt ?? -1) ? event : latest,
-    undefined,
-  )
+  events.toSorted((one, other) => (other.lastSaleAt ?? -1) - (one.lastSaleAt ?? -1))[0]
