@@ -35,7 +35,7 @@ const pageBytes = 128 * 1_024
 /** All orders of a day by time and id, read in pages: memory grows neither with the day nor with its orders. */
 export async function* scanDay(db: Kysely<Database>, { eventId, dayId }: Day): AsyncGenerator<DayOrder> {
   let last = { orderedAt: Number.MIN_SAFE_INTEGER, orderId: '' }
-  for (let limit = firstPage; ; ) {
+  for (let limit = firstPage; limit > 0; ) {
     const { rows } = await sql<Row>`
 select "orderId", number, status, "areaId", "orderedAt", "paymentMethod", "isTakeaway", "tableNumber", lines,
   "totalCents", "refundedCents"
@@ -55,11 +55,9 @@ limit ${limit}
 ) as measured
 where coalesce("bytesBefore", 0) < ${pageBytes}
 order by "orderedAt", "orderId"`.execute(db)
-    const end = rows.at(-1)
-    if (end === undefined) return
     for (const row of rows) yield dayOrder(row)
-    last = end
-    // Postgres measures all orders up to the limit, so that is near what fits.
+    last = rows.at(-1) ?? last
+    // Postgres measures all orders up to the limit, so that is near what fits; after the last one it is 0.
     limit = Math.min(2 * rows.length, largestPage)
   }
 }

@@ -23,17 +23,22 @@ export async function* scanOrders(
   snapshot: Kysely<Database>,
   eventId: EventId,
 ): AsyncGenerator<ScannedOrder, undefined> {
-  for (let last = ''; ; ) {
-    const { rows } = await sql<OrderRow>`
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const { rows } = await sql<CountedRow & { written: string }>`
 select ${countedColumns}, xmin::text as written
 from orders
 where event_id = ${eventId} and order_id > ${last}
 order by order_id
 limit ${pageSize}`.execute(snapshot)
-    for (const row of rows) yield fromRow(row)
-    const end = rows.at(-1)
-    if (end === undefined || rows.length < pageSize) return
-    last = end.order_id
+    for (const row of rows)
+      yield {
+        orderId: row.order_id,
+        order: countedOrder(row, JSON.parse(row.lines)),
+        refundedCents: row.refunded_cents,
+        refundedLines: row.refunded_lines,
+        written: row.written,
+      }
+    last = rows[pageSize - 1]?.order_id
   }
 }
 
@@ -48,16 +53,4 @@ select order_id, xmin::text as written
 from orders
 where event_id = ${eventId} and order_id = any(${orderIds}::text[])`.execute(db)
   return new Map(rows.map(({ order_id, written }) => [order_id, written]))
-}
-
-type OrderRow = CountedRow & { written: string }
-
-function fromRow(row: OrderRow): ScannedOrder {
-  return {
-    orderId: row.order_id,
-    order: countedOrder(row, JSON.parse(row.lines)),
-    refundedCents: row.refunded_cents,
-    refundedLines: row.refunded_lines,
-    written: row.written,
-  }
 }
