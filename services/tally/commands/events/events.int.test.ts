@@ -105,7 +105,7 @@ test('--older-than chooses events whose start, days and last sale are before', a
     0,
     event(old),
     event(soldLately),
-    event(openLately, { days: [aDay(10)] }),
+    event(openLately, { days: [aDay(100), { ...aDay(10), dayId: 42 }] }),
     event(yetToCome, { startDate: daysAgo(-10), days: [] }),
     // Postgres has no year 0.
     event(inYearZero, { days: [{ ...aDay(100), date: '0000-02-29' }] }),
@@ -119,6 +119,8 @@ test('--older-than chooses events whose start, days and last sale are before', a
   }
   expect(await chosenBy('60d')).toEqual([old, onlyOrders, inYearZero])
   expect(await chosenBy(daysAgo(60).slice(0, 10))).toEqual([old, onlyOrders, inYearZero])
+  // A day ends later in other time zones.
+  expect(await chosenBy(daysAgo(9).slice(0, 10))).toEqual([old, soldLately, onlyOrders, inYearZero])
   expect(await chosenBy('1d')).toEqual([old, soldLately, openLately, onlyOrders, inYearZero])
 })
 
