@@ -23,24 +23,23 @@ test('the reference is made when it is first asked for, and once; with a slash i
   expect(referenceBody).toHaveBeenCalledTimes(1)
 })
 
-test.each(Object.keys(endpoints) as EndpointName[])(
-  '%s has its parameters, fields, command and example',
-  async name => {
-    const { url, scope, params, query } = endpoints[name]
-    const path = url.replaceAll(/:(\w+)/g, '{$1}')
-    const section =
-      (await page()).split('<section ').find(part => part.includes(`<b>GET</b> <code>${path}</code>`)) ?? ''
-    expect(section).toContain(`<code>${scope}</code>`)
-    const [taken = '', answered = ''] = section.split(/<h4>Fields|<\/section>/)
-    const namesIn = (part: string) => [...part.matchAll(/<td><code>([^<]+)<\/code>/g)].map(([, name]) => name)
-    expect(namesIn(taken)).toEqual([...Object.keys(params.shape), ...Object.keys(query.shape)])
-    const { paths } = (await app.inject('/api/v1/openapi.json')).json()
-    const { data } = paths[path].get.responses[200].content['application/json'].example
-    expect(namesIn(answered).filter(name => !/\W/.test(name ?? ''))).toEqual(Object.keys([data].flat()[0]))
-    expect(section).toContain(`"https://tally.example.org${path.split('{')[0]}`)
-    expect(section).toContain('"generatedAt": ')
-  },
-)
+const names = Object.keys(endpoints) as EndpointName[]
+
+test.each(names)('%s has its parameters, fields, command and example', async name => {
+  const { url, scope, params, query } = endpoints[name]
+  const path = url.replaceAll(/:(\w+)/g, '{$1}')
+  const section =
+    (await page()).split('<section ').find(part => part.includes(`<b>GET</b> <code>${path}</code>`)) ?? ''
+  expect(section).toContain(`<code>${scope}</code>`)
+  const [taken = '', answered = ''] = section.split(/<h4>Fields|<\/section>/)
+  const namesIn = (part: string) => [...part.matchAll(/<td><code>([^<]+)<\/code>/g)].map(([, name]) => name)
+  expect(namesIn(taken)).toEqual([...Object.keys(params.shape), ...Object.keys(query.shape)])
+  const { paths } = (await app.inject('/api/v1/openapi.json')).json()
+  const { data } = paths[path].get.responses[200].content['application/json'].example
+  expect(namesIn(answered).filter(name => !/\W/.test(name ?? ''))).toEqual(Object.keys([data].flat()[0]))
+  expect(section).toContain(`"https://tally.example.org${path.split('{')[0]}`)
+  expect(section).toContain('"generatedAt": ')
+})
 
 test('fields of fields have the names of both, and types are words', async () => {
   const text = await page()
@@ -50,6 +49,9 @@ test('fields of fields have the names of both, and types are words', async () =>
     '<td><code>days</code></td><td><small>integer from 1 to 365</small> Default: 7</td>',
     '<td><code>eventId</code></td><td><small>UUID, required</small> Id of the event, in either case</td>',
     '<td><code>currency</code></td><td><small>always EUR</small> </td>',
+    '<td><code>currentDay</code></td><td><small>object or null</small> ',
+    '<td><code>items</code></td><td><small>list of objects</small> ',
+    '<td><code>status</code></td><td><small>PreOrder, Pending, Paid, ',
     '<td><code>tableNumber</code></td><td><small>string or null</small> </td>',
     '<td><code>pagination.totalCount</code></td><td><small>integer</small> </td>',
   ])
