@@ -27,7 +27,7 @@ export class TallyProblem extends Error {
     this.headers = headers
     this.requestId = name && requestId
     this.errors = (name && errors) || []
-    this.retryAfterMs = Number(headers.get('Retry-After') ?? 'none') * 1000 || undefined
+    this.retryAfterMs = Number(headers.get('Retry-After')) * 1000 || undefined
   }
 
   /** Whether the same request may succeed later: an outage, a time-out, the rate limit, or an answer not of Tally. */
