@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
  * left out.
  */
 const limits = {
-  'lines of the product': { limit: 50_750, goal: 39_000 },
+  'lines of the product': { limit: 50_400, goal: 39_000 },
   'lines of tests and tools': { limit: 55_200, goal: 42_000 },
   'lines of packages/kafka': { limit: 4_800, goal: 4_200 },
   'patches of kafkajs': { limit: 7, goal: 6 },
