@@ -42,18 +42,18 @@ export function eventFacts({ timeZone, days, lastSaleAt }: ActiveEvent, format: 
   ].join(' · ')
 }
 
-/** The events of `eventsOf` of who is signed in, those whose names are equal under their labels. */
+/** The events (eventsOf) of the session's organization; equal names are followed by what tells them apart. */
 export async function namedEventsOf(db: Postgres, request: FastifyRequest): Promise<ListedEvent[]> {
   const { organizationId } = sessionOf(request)
   const events = await eventsOf(db, organizationId)
   const byName = Map.groupBy(events, ({ name }) => name)
   if (byName.size === events.length) return events
   const lastSales = await readLastSales(db, organizationId)
+  const format = formatOf(request)
   return events.map(event => {
     const isAlone = byName.get(event.name)?.length === 1
     // Isolated, because an option has no elements: dates after a Hebrew name would be read from the right.
-    const label = () =>
-      `\u2068${event.name}\u2069${eventFacts(withSale(event, lastSales), formatOf(request))}`
+    const label = () => `\u2068${event.name}\u2069${eventFacts(withSale(event, lastSales), format)}`
     return isAlone ? event : { ...event, name: label() }
   })
 }
