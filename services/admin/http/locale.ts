@@ -5,7 +5,7 @@ import { type Format, formatIn } from '../views/format.ts'
 /** Without a wish of the viewer, or with none that Node knows. */
 const fallback = 'en'
 
-/** A viewer has a few languages; what is beyond is not read. */
+/** A viewer has a few languages; Intl is asked for no more. */
 const mostTags = 10
 
 /**

@@ -39,7 +39,7 @@ export async function withOwnPassword<Result>(
   return result
 }
 
-/** Whether `proof` is of the signed-in administrator's second factor, as withOwnPassword; a code is used up. */
+/** Whether `proof` is of the signed-in administrator's second factor. Throws as withOwnPassword; a code is used up. */
 export async function isOwnFactor(deps: AdminDeps, request: FastifyRequest, proof: Proof): Promise<boolean> {
   await takeOwnAttempt(deps, request)
   return (await proveFactor(deps, request, sessionOf(request), proof)) !== undefined
