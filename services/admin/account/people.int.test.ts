@@ -41,7 +41,7 @@ test('a colleague who is invited chooses a password by the link, once, and sees 
   expect([used.statusCode, used.body.includes('Ask whoever sent it')]).toEqual([404, true])
   expect((await colleague.signIn(email, chosen)).statusCode).toBe(303)
   const page = (await colleague.get(people)).body
-  for (const shown of [own, email]) expect(page).toContain(shown)
+  for (const shown of [own, email, 'aria-current="page">People<']) expect(page).toContain(shown)
   expect(page).not.toContain('not signed in yet')
   expect((await colleague.get('/operations')).statusCode).toBe(404)
   const audit = (await visitor.get('/audit')).body
