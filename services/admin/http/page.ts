@@ -15,7 +15,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Pag
   const whole = layout(made, { session, url, locale: localeOf(request), apiUrl: server.apiUrl }).toString()
   const field = `<input type="hidden" name="_csrf" value="${formToken(request, reply)}">`
   // Values are escaped: none of them is a form, or ends its tag.
-  const text = whole.replaceAll(/<form method="post"[^>]*>/g, form => form + field)
+  const text = whole.replaceAll(/<form [^>]*method="post"[^>]*>/g, form => form + field)
   reply.type('text/html; charset=utf-8')
   if (!page.isCompressed) return reply.send(text)
   const encoding = encodingOf(request)
