@@ -1,4 +1,4 @@
-/** The places of this process by their owner. */
+/** Counts the places that each owner has taken, in this process; one owner may stand for all of them. */
 export function createPlaces() {
   const taken = new Map<string, number>()
   const add = (owner: string, by: number) => {
