@@ -13,6 +13,8 @@ beforeAll(async () => {
 })
 afterEach(() => harness.renew())
 afterAll(() => harness.close())
+/** In waits of `everyProcess`. */
+const aSecond = 100
 
 test('a valid token returns its key, and from then on without a look-up', async () => {
   const { stored, token } = await harness.create()
@@ -61,8 +63,7 @@ test('a new key works in every process within 1 second, even if it was used befo
       last_used_at: null,
     })
     .execute()
-  const { tookMs } = await timed(() => everyProcess(processes, token, key => key !== undefined))
-  expect(tookMs).toBeLessThan(1_000)
+  expect(await everyProcess(processes, token, key => key !== undefined)).toBeLessThan(aSecond)
 })
 
 test('the record of a key that was not used for a while is read again', async () => {
@@ -102,8 +103,7 @@ test('a key that was deleted is refused within 1 second', async () => {
   const authenticator = harness.open()
   expect(await authenticator.authenticate(token)).toBeDefined()
   await harness.db.deleteFrom('api_keys').where('key_id', '=', stored.key.keyId).execute()
-  const { tookMs } = await timed(() => everyProcess([authenticator], token, key => key === undefined))
-  expect(tookMs).toBeLessThan(1_000)
+  expect(await everyProcess([authenticator], token, key => key === undefined)).toBeLessThan(aSecond)
 })
 
 test('two keys revoked at the same time are both refused within 1 second, whichever commits first', async () => {
@@ -120,10 +120,10 @@ test('two keys revoked at the same time are both refused within 1 second, whiche
     await followed()
   })
   await second
-  const { tookMs } = await timed(async () => {
-    for (const { token } of [one, two]) await everyProcess([authenticator], token, key => key === undefined)
-  })
-  expect(tookMs).toBeLessThan(1_000)
+  let waits = 0
+  for (const { token } of [one, two])
+    waits += await everyProcess([authenticator], token, key => key === undefined)
+  expect(waits).toBeLessThan(aSecond)
 })
 
 /** Waits until the polls in progress are over, by running polls of its own: each process polls every 0.3 s. */
