@@ -8,13 +8,14 @@ import type { EventOracle } from './event.ts'
 import type { Oracle } from './oracle.ts'
 import { queryOf } from './words.ts'
 
-type Asked = { path: string; data: unknown; meta?: Record<string, unknown> }
+/** A path below an event's, and what its answer must say. */
+export type Asked = { path: string; data: unknown; meta?: Record<string, unknown> }
 export type Question = Asked & { endpoint: EndpointName }
 
 const statuses = ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed', 'Cancelled']
 
 /** What can be asked of each endpoint about an event, as a path below the event's, with the oracle's answer. */
-const questions: Record<Exclude<EndpointName, 'listEvents'>, (expected: EventOracle) => Asked[]> = {
+export const questions: Record<Exclude<EndpointName, 'listEvents'>, (expected: EventOracle) => Asked[]> = {
   getEvent: ({ detail }) => [{ path: '', data: detail }],
   getKpis: expected =>
     daysAndAreas(expected).map(scope => ({
@@ -37,7 +38,7 @@ const questions: Record<Exclude<EndpointName, 'listEvents'>, (expected: EventOra
     })),
   getTopItems: expected =>
     daysAndAreas(expected).flatMap(scope =>
-      [undefined, 1].map(limit => ({
+      [undefined, 1, 100].map(limit => ({
         path: `/analytics/orders/top-items${queryOf({ ...scope, limit })}`,
         data: expected.topItems(scope, limit),
         meta: dayMeta(expected, scope),

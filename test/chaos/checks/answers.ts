@@ -1,49 +1,22 @@
 import { confirmedStatuses, type EventOracle } from '@tally/testkit/oracle/event'
+import { type Asked, questions } from '@tally/testkit/oracle/questions'
 import { queryOf } from '@tally/testkit/oracle/words'
 
-/** One question, as a path below `/api/v1/events/<id>`, and what its answer must say. */
-export type Expected = { path: string; data: unknown; meta?: Record<string, unknown> }
-export type Answers = Expected[]
+/** Questions, as paths below `/api/v1/events/<id>`, and what their answers must say. */
+export type Answers = Asked[]
 
 const allStatuses = ['PreOrder', 'Pending', ...confirmedStatuses, 'Cancelled']
 const pageSize = 100
 
-/** Every answer about an event, each figure once: so many questions can be asked after each fault. */
+/** Every answer about an event; of orders, each page once: so many questions can be asked after each fault. */
 export function answersOf(expected: EventOracle): Answers {
-  const { defaultDay, dayIds, areaIds } = expected
-  const scopes = [undefined, ...dayIds].flatMap(dayId =>
-    [undefined, ...areaIds].map(areaId => ({ dayId, areaId })),
-  )
-  return [
-    { path: '', data: expected.detail },
-    ...scopes.flatMap(({ dayId, areaId }): Expected[] => {
-      const scope = { dayId, areaId }
-      const meta = { dayId: dayId ?? defaultDay }
-      const query = queryOf(scope)
-      return [
-        { path: `/analytics/kpis${query}`, data: expected.kpis(scope), meta },
-        { path: `/analytics/orders/by-hour${query}`, data: expected.byHour(scope), meta },
-        {
-          path: `/analytics/orders/top-items${queryOf({ ...scope, limit: 100 })}`,
-          data: expected.topItems(scope, 100),
-          meta,
-        },
-        ...(areaId === undefined
-          ? [{ path: `/live/item-counts${query}`, data: expected.itemCounts(dayId), meta }]
-          : []),
-      ]
-    }),
-    ...[undefined, ...areaIds].map(areaId => ({
-      path: `/analytics/sales-trend${queryOf({ days: 365, areaId })}`,
-      data: expected.salesTrend(365, areaId),
-    })),
-    ...orderLists(expected),
-  ]
+  const { listOrders: _, getOrder: __, ...others } = questions
+  return [...Object.values(others).flatMap(asked => asked(expected)), ...orderLists(expected)]
 }
 
 /** All pages of the list, the first page of each status, and the newest orders one by one. */
-function orderLists({ orders, allOrders }: EventOracle): Expected[] {
-  const page = (filter: { status?: string }, number: number): Expected => {
+function orderLists({ orders, allOrders }: EventOracle): Asked[] {
+  const page = (filter: { status?: string }, number: number): Asked => {
     const list = orders(filter)
     const totalPages = Math.ceil(list.length / pageSize)
     return {

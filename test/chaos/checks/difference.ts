@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Expected } from './answers.ts'
+import type { Asked } from '@tally/testkit/oracle/questions'
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the service sent
 type Given = { status: number; body: any; text?: string }
 
 /** The first difference between an answer and the expected one, as a sentence; undefined if there is none. */
 export function differenceOf(
-  expected: Omit<Expected, 'path'>,
+  expected: Omit<Asked, 'path'>,
   { status, body, text = '' }: Given,
 ): string | undefined {
   if (status !== 200) return `${status} ${text.slice(0, 200)}`
