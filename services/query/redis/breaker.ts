@@ -42,7 +42,8 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
   let isOpen = false
   let forcedUntilMs = 0
   const currentTimeoutMs = () => (performance.now() < forcedUntilMs ? forcedTimeoutMs : timeoutMs)
-  const writes = { areRefused: false, refusedMs: 0 }
+  let refusesWrites = false
+  let refusedMs = 0
 
   // async: the client of a cluster throws at once if no node has the slot.
   const ping = async () => redis.ping()
@@ -96,14 +97,14 @@ export function createBreaker({ redis, onFailure, onWritable = () => {} }: Break
     noteWrite(error) {
       if (error !== undefined) onFailure(error)
       const isRefused = error !== undefined && isRefusedWrite(error)
-      if (isRefused) writes.refusedMs = performance.now()
+      if (isRefused) refusedMs = performance.now()
       // Other errors do not tell whether Redis accepts writes.
-      if (writes.areRefused === isRefused || (error !== undefined && !isRefused)) return
-      writes.areRefused = isRefused
+      if (refusesWrites === isRefused || (error !== undefined && !isRefused)) return
+      refusesWrites = isRefused
       onWritable(!isRefused, error)
     },
-    refusesWrites: () => writes.areRefused,
-    refusedLately: () => writes.areRefused && performance.now() - writes.refusedMs < latelyMs,
+    refusesWrites: () => refusesWrites,
+    refusedLately: () => refusesWrites && performance.now() - refusedMs < latelyMs,
   }
 }
 

@@ -75,9 +75,6 @@ const mostLate = 2
 /** Of how many organizations and events the keys are kept; what is evicted and asked for again is made again. */
 const keptKeys = 20_000
 
-/** The batch that requests join, the number of the last one, and the timer that ends its wait. */
-type Collecting = { batch?: Batch | undefined; number: number; hold?: NodeJS.Timeout | undefined }
-
 /**
  * Requests join one batch until it goes out: as soon as all requests that have arrived have joined it, or 32 polls
  * have, unless two batches are unanswered. A batch of fewer than 32 requests waits even for one unanswered batch, but
@@ -94,27 +91,28 @@ export function createRequestBatches(
 ): RequestBatches {
   const { redis, keys, breaker, onBatch } = deps
   const ask = createAskBatch(deps, limits)
-  const collecting: Collecting = { number: 0 }
+  let batches = 0
+  let collecting: Batch | undefined
   /** Batches that are neither answered nor too late. */
   const unanswered = new Set<Batch>()
   let lateInARow = 0
+  let hold: NodeJS.Timeout | undefined
 
   const send = (): void => {
-    const { batch } = collecting
-    if (batch === undefined || unanswered.size >= mostUnanswered) return
-    const mayGo = unanswered.size === 0 || batch.joined >= largeBatch
-    if (mayGo) sendNow(batch)
-    else collecting.hold ??= setTimeout(sendHeld, holdMs)
+    if (collecting === undefined || unanswered.size >= mostUnanswered) return
+    const mayGo = unanswered.size === 0 || collecting.joined >= largeBatch
+    if (mayGo) sendNow(collecting)
+    else hold ??= setTimeout(sendHeld, holdMs)
   }
   const sendHeld = (): void => {
-    if (collecting.batch !== undefined) sendNow(collecting.batch, holdMs)
+    if (collecting !== undefined) sendNow(collecting, holdMs)
   }
 
   const sendNow = (batch: Batch, heldMs = 0) => {
-    clearTimeout(collecting.hold)
-    collecting.hold = undefined
+    clearTimeout(hold)
+    hold = undefined
     for (const read of batch.reads) read()
-    collecting.batch = undefined
+    collecting = undefined
     // Reads of requests that Redis has failed before say nothing about it.
     if (batch.takers.length + batch.shards.length === 0) return
     if (breaker.isOpen()) return fail(batch, new Error('Redis is not asked: it was too slow'))
@@ -143,12 +141,12 @@ export function createRequestBatches(
   }
 
   const current = (): Batch => {
-    if (collecting.batch === undefined) {
+    if (collecting === undefined) {
       // Not known before Redis has answered.
-      collecting.batch = newBatch(++collecting.number, redis.isCluster)
+      collecting = newBatch(++batches, redis.isCluster)
       setImmediate(send)
     }
-    return collecting.batch
+    return collecting
   }
 
   const { organizations, eventOf } = createBatched(keys)

@@ -44,20 +44,21 @@ export function watchWatermarks({
   onFailure: (error: unknown) => void
 }): Watermarks {
   let known = { nowMs: Number.POSITIVE_INFINITY, byShard: new Map<number, number>(), askedMs: 0 }
-  const polling = { isRunning: false, answeredMs: performance.now() }
-  const isSilent = (ms: number) => performance.now() - polling.answeredMs >= ms
+  let isRunning = false
+  let answeredMs = performance.now()
+  const isSilent = (ms: number) => performance.now() - answeredMs >= ms
   const poll = async () => {
     if (isSilent(quietMs)) onSilent()
-    if (polling.isRunning) return
-    polling.isRunning = true
+    if (isRunning) return
+    isRunning = true
     const askedMs = performance.now()
     try {
       known = { ...(await readAsOfByShard(db, topics)), askedMs }
-      polling.answeredMs = performance.now()
+      answeredMs = performance.now()
     } catch (error) {
       onFailure(error)
     } finally {
-      polling.isRunning = false
+      isRunning = false
     }
   }
   const timer = setInterval(poll, pollMs)
