@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
  */
 const limits = {
   'lines of the product': { limit: 50_400, goal: 39_000 },
-  'lines of tests and tools': { limit: 55_170, goal: 42_000 },
+  'lines of tests and tools': { limit: 55_190, goal: 42_000 },
   'lines of packages/kafka': { limit: 4_750, goal: 4_200 },
   'patches of kafkajs': { limit: 7, goal: 6 },
   'words in documents': { limit: 50_000, goal: 50_000 },

@@ -6,6 +6,7 @@ import {
   producerForTest,
   readForTest,
   sendAll,
+  startAt,
   textOf,
   texts,
 } from '@tally/testkit/servers/kafka'
@@ -148,6 +149,22 @@ test('control records and aborted transactions leave no gap between batches', as
   await until('the record after them is read', () => records.length === 4)
   expect(records.at(-1)?.offset).toBe(9)
   expectNoGaps(batches)
+})
+
+test('reading that begins inside two transactions hands out nothing of either once they are aborted', async () => {
+  const { connection, topic } = await logOf()
+  const [first, second] = [await beginTransaction(connection), await beginTransaction(connection)]
+  const messages = [{ key: null, value: 'x' }]
+  for (const transaction of [first, second, second, first]) await transaction.send({ topic, messages })
+  await first.abort()
+  await second.abort()
+  const { records, batches } = await readForTest(connection, {
+    topics: [topic],
+    onAssigned: () => startAt(topic, 2),
+  })
+  await until('all is accounted for', () => batches.at(-1)?.next === 6)
+  expect(batches[0]?.from).toBe(2)
+  expect(records).toEqual([])
 })
 
 function expectNoGaps(batches: RecordBatch[]): void {
