@@ -129,6 +129,9 @@ test('Tally serves the dashboard itself, which asks for the key alone, or finds 
   const screen = await visit()
   await screen.page.goto(`${query.address}/docs/dashboard/#key=${token}`)
   await reads(screen.page, 'sales', '€55.00')
+  // Labels grow once the number of rows is known.
+  await reads(screen.page, 'hours', /21/)
+  await reads(screen.page, 'best', /Acqua/)
   for (const [width, height] of [
     [1280, 720],
     [1920, 1080],

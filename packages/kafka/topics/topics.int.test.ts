@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connectForTest } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import type { ITopicConfig } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
@@ -98,6 +99,8 @@ test('a service refuses topics whose shards do not fit', async () => {
   await inside(connection).admin.use(admin =>
     admin.createPartitions({ topicPartitions: [{ topic: refunds, count: 4 }] }),
   )
+  const known = async () => (await describeTopics(connection, [refunds])).get(refunds)
+  await until('the broker knows the new partitions', async () => (await known()) === 4)
   await expect(checkTopics(connection, prefix)).rejects.toThrow(
     `${prefix}.orders has 2, ${refunds} has 4: add partitions with kafka-topics.sh --alter to those that have fewer`,
   )
