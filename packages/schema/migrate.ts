@@ -1,17 +1,9 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FatalError, type Postgres, type ProcessName } from '@tally/platform'
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import * as baseline from './migrations/0016-baseline.ts'
-import * as refundVersions from './migrations/0017-refund-versions.ts'
-import * as eventSizes from './migrations/0020-event-sizes.ts'
-import * as screenViews from './migrations/0021-screen-views.ts'
-import * as passkeys from './migrations/0022-passkeys.ts'
-import * as paymentCounters from './migrations/0023-payment-counters.ts'
-import * as orderBuckets from './migrations/0024-order-buckets.ts'
-import * as paymentsOfStoredOrders from './migrations/0024-payments-of-stored-orders.ts'
-import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts'
-import * as orderSlots from './migrations/0026-contract-order-slots.ts'
 import { checkRights, grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
@@ -20,21 +12,21 @@ const baselineName = '0016-column-statistics'
 const doesNothing: Migration = { up: async () => undefined }
 
 /**
- * The migrations in order; a migration that has been released is never changed. Those whose names contain `-contract-`
- * are contract steps, and all others only expand (schemaSteps.ts).
+ * The files of `migrations`, in the order of their names; one that has been released is never changed. Those whose names
+ * contain `-contract-` are contract steps, and all others only expand (schemaSteps.ts).
  */
-export const migrations: Record<string, Migration> = {
-  [baselineName]: baseline,
-  '0017-refund-versions': refundVersions,
-  '0020-event-sizes': eventSizes,
-  '0021-screen-views': screenViews,
-  '0022-passkeys': passkeys,
-  '0023-payment-counters': paymentCounters,
-  '0024-order-buckets': orderBuckets,
-  '0024-payments-of-stored-orders': paymentsOfStoredOrders,
-  '0025-contract-payment-triggers': paymentTriggers,
-  '0026-contract-order-slots': orderSlots,
-}
+export const migrations: Record<string, Migration> = Object.fromEntries(
+  await Promise.all(
+    readdirSync(join(import.meta.dirname, 'migrations'))
+      .filter(file => !file.endsWith('.test.ts'))
+      .map(file => file.replace('.ts', ''))
+      .sort()
+      .map(async name => [
+        name === '0016-baseline' ? baselineName : name,
+        (await import(`./migrations/${name}.ts`)) as Migration,
+      ]),
+  ),
+)
 const names = Object.keys(migrations)
 
 /** A statement waited for a lock longer than its session allows, or was the one that a deadlock ended. */
