@@ -4,8 +4,9 @@ import { Marked } from 'marked'
 import { expect, test } from 'vitest'
 import { fencesOf } from './clients/blocks.ts'
 
-const guide = readFileSync(new URL('../docs/guides/producers/README.md', import.meta.url), 'utf8')
-const examples = fencesOf(new Marked().lexer(guide)).flatMap(({ lang = '', text }) => {
+const blocksOf = (page: string) =>
+  fencesOf(new Marked().lexer(readFileSync(new URL(`../docs/${page}`, import.meta.url), 'utf8')))
+const examples = blocksOf('guides/producers/README.md').flatMap(({ lang = '', text }) => {
   const [, type] = /^json (\w+)$/.exec(lang) ?? []
   return type === undefined ? [] : [{ type: type as RecordType, text }]
 })
@@ -18,4 +19,12 @@ test.each(examples)('Tally takes $text', ({ type, text }) => {
   const record = { ...recordExamples[type], ...JSON.parse(text) }
   const decoded = decodeRecord(type, Buffer.from(record.eventId), Buffer.from(JSON.stringify(record)))
   expect(decoded).toMatchObject({ outcome: 'decoded' })
+})
+
+test('docs/records.md shows the examples of the contract, with shortened ids', () => {
+  const json = blocksOf('records.md').filter(({ lang }) => lang === 'json')
+  const shown = json.map(({ text }) =>
+    JSON.parse(text.replaceAll('…uuid', '0000-0000-4000-8000-000000000001')),
+  )
+  expect(shown).toEqual(Object.values(recordExamples))
 })

@@ -5,7 +5,6 @@ export { type ProblemType, problem, problemBody, problemTypes } from './http/pro
 export * from './records/asyncApi.ts'
 export * from './records/decode.ts'
 export * from './records/event.ts'
-export * from './records/examples.ts'
 export * from './records/jsonSchema.ts'
 export * from './records/order.ts'
 export * from './records/organization.ts'

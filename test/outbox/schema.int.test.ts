@@ -134,10 +134,14 @@ const asSent = (type: RecordType, record: Fields): Written => {
   return { type, key, value: JSON.stringify(record) }
 }
 
-/** What a record says, less what the shop numbers itself (ids, and versions by the line) or does not send (notes). */
+const fieldsNotInShop = notInShop.flatMap(rule => Object.keys(rules[rule]?.fields(null) ?? {}))
+
+/** What a record says, less what the shop does not send or numbers itself (versions, by the line). */
 function said(written: Written): unknown {
   const decoded = judge(written)
   if (decoded.outcome === 'rejected') return decoded
-  const { version: _, orderId: _id, refundId: _refundId, items, ...rest } = decoded.value as Fields
-  return { ...rest, items: (items as Fields[] | undefined)?.map(line => ({ ...line, note: null })) }
+  const { items, ...rest } = decoded.value as Fields
+  const lines = (items as Fields[] | undefined)?.map(line => ({ ...line, note: null }))
+  const sent = Object.entries(rest).filter(([field]) => ![...fieldsNotInShop, 'version'].includes(field))
+  return { ...Object.fromEntries(sent), lines }
 }

@@ -1,5 +1,4 @@
-import { type RecordType, recordTypes } from './decode.ts'
-import { recordExamples } from './examples.ts'
+import { type RecordType, recordExamples, recordTypes } from './decode.ts'
 import { recordJsonSchema } from './jsonSchema.ts'
 
 /** Partitions of the co-partitioned topics that `tally topics create` makes by default. */

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { jsonOf } from '../values/text.ts'
-import { event } from './event.ts'
-import { order, readOrder } from './order.ts'
-import { organization } from './organization.ts'
-import { refund } from './refund.ts'
+import { event, eventExample } from './event.ts'
+import { order, orderExample, readOrder } from './order.ts'
+import { organization, organizationExample } from './organization.ts'
+import { refund, refundExample } from './refund.ts'
 import { issueSentence } from './sentences.ts'
 
 /**
@@ -36,6 +36,14 @@ export const recordTypes = {
 } as const
 export type RecordType = keyof typeof recordTypes
 export type RecordOf<Type extends RecordType> = z.output<(typeof recordTypes)[Type]['schema']>
+
+/** A valid record of each type: the examples of docs/records.md. */
+export const recordExamples = {
+  organizations: organizationExample,
+  events: eventExample,
+  orders: orderExample,
+  refunds: refundExample,
+} satisfies Record<RecordType, object>
 
 /**
  * Decodes one Kafka record: bytes of key and value in, the validated record or the reason for its rejection out. No

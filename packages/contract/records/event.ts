@@ -34,6 +34,25 @@ export const event = z
 export type Event = z.output<typeof event>
 export type EventDay = Event['days'][number]
 
+/** The example of docs/records.md, Event. */
+export const eventExample = {
+  eventId: '7c1e0000-0000-4000-8000-000000000001',
+  organizationId: '0b5a0000-0000-4000-8000-000000000001',
+  version: 12,
+  name: 'Sagra del Pesce',
+  startDate: '2026-09-04T16:00:00Z',
+  timeZone: 'Europe/Rome',
+  areas: [
+    { areaId: 1, name: 'Kitchen' },
+    { areaId: 2, name: 'Bar' },
+  ],
+  days: [
+    { dayId: 41, date: '2026-09-04', openedAt: '2026-09-04T16:00:00Z', closedAt: '2026-09-05T00:10:00Z' },
+    { dayId: 42, date: '2026-09-05', openedAt: '2026-09-05T16:00:00Z', closedAt: null },
+  ],
+  menuItems: [{ menuItemId: 7, name: 'Fritto misto', categoryName: 'Fish' }],
+}
+
 function uniqueList<Entry extends z.ZodType>(
   entry: Entry,
   max: number,

@@ -86,6 +86,27 @@ export const order = z
   .meta({ title: 'Order' })
 export type Order = z.output<typeof order>
 
+/** The example of docs/records.md, Order. */
+export const orderExample = {
+  eventId: '7c1e0000-0000-4000-8000-000000000001',
+  orderId: 'A-20260904-000123',
+  version: 2,
+  displayOrderNumber: '123',
+  status: 'Paid',
+  areaId: 1,
+  dayId: 41,
+  orderDateTime: '2026-09-04T19:31:07Z',
+  paymentMethod: 'Cash',
+  amountPaid: 30,
+  totalAmount: 27.5,
+  isTakeaway: false,
+  tableNumber: '12',
+  items: [
+    { menuItemId: 7, itemName: 'Fritto misto', quantity: 2, unitPrice: 12.5, note: null },
+    { menuItemId: 9, itemName: 'Acqua', quantity: 1, unitPrice: 2.5, note: 'cold' },
+  ],
+}
+
 /** The sum of the lines' |quantity × unitPrice|, in cents: what is given back adds to it, too. */
 function unsignedGrossOf(lines: OrderLine[]): number {
   return lines.reduce((sum, { quantity, unitPrice }) => sum + Math.abs(quantity * unitPrice), 0)

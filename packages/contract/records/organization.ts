@@ -10,3 +10,11 @@ export const organization = z
   .object({ organizationId, version, name, status: organizationStatus })
   .meta({ title: 'Organization' })
 export type Organization = z.output<typeof organization>
+
+/** The example of docs/records.md, Organization. */
+export const organizationExample = {
+  organizationId: '0b5a0000-0000-4000-8000-000000000001',
+  version: 3,
+  name: 'Pro Loco San Vito',
+  status: 'ActiveDayPass',
+}

@@ -39,3 +39,14 @@ export const refund = z
   })
   .meta({ title: 'Refund' })
 export type Refund = z.output<typeof refund>
+
+/** The example of docs/records.md, Refund. */
+export const refundExample = {
+  eventId: '7c1e0000-0000-4000-8000-000000000001',
+  refundId: 'R-77',
+  version: 1,
+  orderId: 'A-20260904-000123',
+  refundedAt: '2026-09-04T20:02:00Z',
+  amount: 12.5,
+  lines: [{ menuItemId: 7, quantity: 1, amount: 12.5 }],
+}

@@ -1,5 +1,4 @@
-import { decodeRecord, type RecordType } from '../records/decode.ts'
-import { recordExamples } from '../records/examples.ts'
+import { decodeRecord, type RecordType, recordExamples } from '../records/decode.ts'
 
 const festival = '7c1e0000-0000-4000-8000-000000000001'
 const proLoco = '0b5a0000-0000-4000-8000-000000000001'

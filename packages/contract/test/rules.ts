@@ -22,7 +22,7 @@ const amounts = {
   bad: [12.505, -0.01, 1.001, 100_000_000, 99_999_999.991, '12.5', null, 0.1 + 0.2],
 }
 const signedAmounts = {
-  good: [...amounts.good, ...amounts.good.map(amount => -amount)],
+  good: [...amounts.good, ...amounts.good.filter(Boolean).map(amount => -amount)],
   bad: [...amounts.bad.filter(amount => amount !== -0.01), -12.505, -100_000_000, -99_999_999.991],
 }
 const instants = {
@@ -64,11 +64,11 @@ const uuids = {
   bad: ['7c1e000000004000800000000000000a', '{7c1e0000-0000-4000-8000-00000000000a}', '', 'g', 7],
 }
 const outerIds = {
-  good: ['!', '~', 'A-1', '...', long(64), 'a:b?c#d%e'],
+  good: ['!', '~%?#&+"\\', 'A-1', '...', long(64), 'a:b?c#d%e'],
   bad: ['', '.', '..', 'a/b', 'a b', 'é', 'a\u007f', 'a\n', long(65), 7, null],
 }
 const names = {
-  good: ['x', ' x ', long(200), '\u{1f35f}'.repeat(100), 'a\nb'],
+  good: ['x', ' e\u0301\u2028 ', long(200), '\u{1f35f}'.repeat(100), 'a\nb'],
   bad: ['', long(201), '\u{1f35f}'.repeat(101), 'a\0', '\ud83c', '\udf5f\ud83c', 7, null],
 }
 const upTo = (length: number) => ({

@@ -1,4 +1,12 @@
-import { type OrderAnswer, type OrderStatus, orderStatuses } from '@tally/contract'
+import {
+  type OrderAnswer,
+  type OrderId,
+  type OrderStatus,
+  order,
+  orderExample,
+  orderStatuses,
+} from '@tally/contract'
+import { presentOrder } from '@tally/testkit/oracle/present'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
@@ -191,29 +199,17 @@ test('the orders of a day come in pages of few bytes, however large they are', a
 })
 
 test('an order is answered as received, with its effective amount', async () => {
-  const order = anOrder({ eventId: newEventId(), tableNumber: '', displayOrderNumber: ' 12 ' })
-  await countNewOrders(database.db, [order])
-  const { orderId } = order
+  const eventId = newEventId()
+  const asSent = { ...orderExample, eventId, tableNumber: '', displayOrderNumber: ' 12 ' }
+  const { orderId } = asSent
+  const refunds = { amount: 850, lines: [] }
+  await countNewOrders(database.db, [order.parse(asSent)])
   await database.db
     .transaction()
-    .execute(tx =>
-      storeRefundSums([{ eventId: order.eventId, orderId, refunds: { amount: 850, lines: [] } }]).execute(tx),
-    )
-  expect(JSON.parse((await readStoredOrder(database.db, order.eventId, 'A-1')) ?? '')).toEqual({
-    id: 'A-1',
-    displayOrderNumber: ' 12 ',
-    status: 'Paid',
-    areaId: 1,
-    dayId: 41,
-    orderDateTime: '2026-09-04T19:31:07Z',
-    paymentMethod: 'Cash',
-    amountPaid: 20,
-    totalAmount: 17,
-    effectiveAmount: 8.5,
-    isTakeaway: false,
-    tableNumber: '',
-    items: [{ menuItemId: 7, itemName: 'Burger', quantity: 2, unitPrice: 8.5, note: null }],
-  })
+    .execute(tx => storeRefundSums([{ eventId, orderId: orderId as OrderId, refunds }]).execute(tx))
+  expect(JSON.parse((await readStoredOrder(database.db, eventId, orderId)) ?? '')).toEqual(
+    presentOrder({ order: asSent, effective: 1900 }),
+  )
 })
 
 test('an order of which only refunds have arrived is in no list and no count', async () => {
