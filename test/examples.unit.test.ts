@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { decodeRecord, type RecordType, recordExamples } from '@tally/contract'
+import { decodeRecord, type RecordType, recordTypes } from '@tally/contract'
 import { Marked } from 'marked'
 import { expect, test } from 'vitest'
 import { fencesOf } from './clients/blocks.ts'
@@ -16,7 +16,7 @@ test('the guide for producers has examples of orders and refunds', () => {
 })
 
 test.each(examples)('Tally takes $text', ({ type, text }) => {
-  const record = { ...recordExamples[type], ...JSON.parse(text) }
+  const record = { ...recordTypes[type].example, ...JSON.parse(text) }
   const decoded = decodeRecord(type, Buffer.from(record.eventId), Buffer.from(JSON.stringify(record)))
   expect(decoded).toMatchObject({ outcome: 'decoded' })
 })
@@ -26,5 +26,5 @@ test('docs/records.md shows the examples of the contract, with shortened ids', (
   const shown = json.map(({ text }) =>
     JSON.parse(text.replaceAll('…uuid', '0000-0000-4000-8000-000000000001')),
   )
-  expect(shown).toEqual(Object.values(recordExamples))
+  expect(shown).toEqual(Object.values(recordTypes).map(({ example }) => example))
 })

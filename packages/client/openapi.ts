@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * All events of the key's organization
-         * @description Needs the scope `events:read`.
+         * @description Needs the scope `events:read`. Sorted by `startDate` descending, then `id` ascending. With a key bound to one event, only that one.
          */
         get: operations["listEvents"];
         put?: never;
@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * One event with its open day
-         * @description Needs the scope `events:read`.
+         * @description Needs the scope `events:read`. `currentDay` is the open day; `isOpen` is true exactly if it is not null.
          */
         get: operations["getEvent"];
         put?: never;
@@ -70,7 +70,7 @@ export interface paths {
         };
         /**
          * Daily sales over the last dates of the event's days
-         * @description Needs the scope `analytics:read`.
+         * @description Needs the scope `analytics:read`. Sorted by `date` ascending; the dates of the event's days, not of the calendar.
          */
         get: operations["getSalesTrend"];
         put?: never;
@@ -90,7 +90,7 @@ export interface paths {
         };
         /**
          * Orders and revenue of one day by hour
-         * @description Needs the scope `analytics:read`.
+         * @description Needs the scope `analytics:read`. Hours with at least one order, ascending.
          */
         get: operations["getOrdersByHour"];
         put?: never;
@@ -110,7 +110,7 @@ export interface paths {
         };
         /**
          * What sells best, by quantity net of refunds
-         * @description Needs the scope `analytics:read`.
+         * @description Needs the scope `analytics:read`. Sorted by `quantity` descending, `revenue` descending, `menuItemId` ascending. `quantity` and `revenue` are net of refunds: `refundedQuantity` and `refundedRevenue` are already subtracted.
          */
         get: operations["getTopItems"];
         put?: never;
@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * Portions sold per menu item, made for frequent polling
-         * @description Needs the scope `analytics:read`.
+         * @description Needs the scope `analytics:read`. Sorted by `menuItemId` ascending. With `menuItemIds`, one row for each id, 0 if nothing was sold. `quantitySold` is net of `quantityRefunded`. `areaId` is ignored.
          */
         get: operations["getItemCounts"];
         put?: never;
@@ -150,7 +150,7 @@ export interface paths {
         };
         /**
          * The event's orders, newest first
-         * @description Needs the scope `orders:read`.
+         * @description Needs the scope `orders:read`. Sorted by `orderDateTime` descending, then `id` descending in byte order.
          */
         get: operations["listOrders"];
         put?: never;
@@ -170,7 +170,7 @@ export interface paths {
         };
         /**
          * One order
-         * @description Needs the scope `orders:read`.
+         * @description Needs the scope `orders:read`. `items` are in the order of the record. No answer has a customer's name or e-mail address.
          */
         get: operations["getOrder"];
         put?: never;

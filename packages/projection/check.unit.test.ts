@@ -1,9 +1,9 @@
-import { type RecordType, recordExamples } from '@tally/contract'
+import { eventExample, orderExample, type RecordType, refundExample } from '@tally/contract'
 import { type KafkaRecord, partitionOf } from '@tally/kafka'
 import { expect, test } from 'vitest'
 import { createCheck } from './check.ts'
 
-const { events, orders, refunds } = recordExamples
+const [events, orders, refunds] = [eventExample, orderExample, refundExample]
 const eventKey = Buffer.from(orders.eventId)
 
 /** A record of orders with the right key, unless they are given. */

@@ -12,8 +12,8 @@ const baselineName = '0016-column-statistics'
 const doesNothing: Migration = { up: async () => undefined }
 
 /**
- * The files of `migrations`, in the order of their names; one that has been released is never changed. Those whose names
- * contain `-contract-` are contract steps, and all others only expand (schemaSteps.ts).
+ * The files of `migrations`, in the order of their names; one that has been released is never changed. Those whose
+ * names contain `-contract-` are contract steps, and all others only expand (schemaSteps.ts).
  */
 export const migrations: Record<string, Migration> = Object.fromEntries(
   await Promise.all(

@@ -1,4 +1,4 @@
-import { recordExamples } from '@tally/contract'
+import { eventExample } from '@tally/contract'
 import type { Client } from 'pg'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { judge, openShopDatabase, type ShopDatabase, writtenBy } from './shopDatabase.ts'
@@ -6,7 +6,7 @@ import { judge, openShopDatabase, type ShopDatabase, writtenBy } from './shopDat
 /** docs/guides/outbox: whatever a transaction does, its last record is whole, and no version has two records. */
 let shop: ShopDatabase | undefined
 let sql: Client
-const { eventId, organizationId } = recordExamples.events
+const { eventId, organizationId } = eventExample
 
 beforeEach(async () => {
   await shop?.drop()

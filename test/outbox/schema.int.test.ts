@@ -1,4 +1,4 @@
-import { type RecordType, recordExamples } from '@tally/contract'
+import { eventExample, orderExample, type RecordType, recordTypes } from '@tally/contract'
 import { rules } from '@tally/contract/test/rules'
 import fc from 'fast-check'
 import type { Client } from 'pg'
@@ -65,7 +65,7 @@ const otherNotation = ['2028-02-29T00:00:00-23:59']
 
 describe.each(Object.entries(rules).filter(([name]) => !notInShop.includes(name)))('%s', (name, rule) => {
   const { type, fields, good, bad } = rule
-  const recordOf = (value: unknown): Fields => ({ ...recordExamples[type], ...fields(value) })
+  const recordOf = (value: unknown): Fields => ({ ...recordTypes[type].example, ...fields(value) })
 
   test('what Postgres takes is a record that Tally takes', async () => {
     const wrong = []
@@ -90,7 +90,7 @@ test('Postgres takes exactly the time zones that Tally takes', async () => {
   const { rows } = await sql.query('select name from pg_timezone_names union select name from time_zones')
   const names: string[] = rows.map(({ name }) => name)
   const takenBy = async (name: string) => {
-    const event = { ...recordExamples.events, timeZone: name }
+    const event = { ...eventExample, timeZone: name }
     const written = await storeRecord(sql, 'events', event).catch(() => undefined)
     return { postgres: written !== undefined, tally: judge(asSent('events', event)).outcome === 'decoded' }
   }
@@ -112,7 +112,7 @@ test.each(['Africa/Monrovia', 'Pacific/Kiritimati', 'Pacific/Niue', 'Asia/Kolkat
     )
     const times = ['1970-01-01T00:00:00Z', '1971-06-01T12:00:00Z', '9999-12-31T23:59:59.999Z']
     for (const orderDateTime of times) {
-      const order = { ...recordExamples.orders, orderDateTime }
+      const order = { ...orderExample, orderDateTime }
       expect(said(await storeRecord(session, 'orders', order))).toEqual(said(asSent('orders', order)))
     }
   },

@@ -4,6 +4,7 @@ import { rowsOf } from './rows.ts'
 
 const declared: Endpoint[] = Object.values(endpoints)
 const code = (text: string) => `\`${text}\``
+const pathOf = (url: string) => url.replaceAll(/:(\w+)/g, '{$1}')
 
 /** The table of docs/api.md, Endpoints. */
 export const endpointTable = () =>
@@ -11,8 +12,17 @@ export const endpointTable = () =>
     ['path', 'scope', 'answers', '`data`'],
     declared.map(({ url, scope, summary, answer }) => {
       const { id, isList } = resourceOf(answer)
-      return [code(url.replaceAll(/:(\w+)/g, '{$1}')), code(scope), summary, isList ? `list of ${id}` : id]
+      return [code(pathOf(url)), code(scope), summary, isList ? `list of ${id}` : id]
     }),
+  )
+
+/** The table of docs/api.md, Answers. */
+export const ruleTable = () =>
+  rowsOf(
+    ['answer', 'rules'],
+    declared.flatMap(({ url, rules }) =>
+      rules === undefined ? [] : [[code(pathOf(url).replace('/api/v1', '')), rules]],
+    ),
   )
 
 /** The table of docs/api.md, Parameters: a parameter that several endpoints take in the same way has one row. */
@@ -44,13 +54,9 @@ function valuesOf(json: z.core.JSONSchema.JSONSchema): string | undefined {
 
 /** The table of docs/api.md, Fields. */
 export function fieldTable(): string {
-  const resources = new Map(
-    declared.map(({ answer }) => resourceOf(answer)).map(({ id, shape }) => [id, shape]),
-  )
-  return rowsOf(
-    ['resource', 'fields'],
-    [...resources].map(([id, shape]) => [id, fieldList(shape)]),
-  )
+  const resources = declared.map(({ answer }) => resourceOf(answer))
+  const byId = new Map(resources.map(({ id, shape }) => [id, fieldList(shape)]))
+  return rowsOf(['resource', 'fields'], [...byId])
 }
 
 /** What the `data` of an answer is, or is a list of. */

@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chartValueTable } from './chartValues.ts'
-import { endpointTable, fieldTable, parameterTable } from './endpoints.ts'
+import { endpointTable, fieldTable, parameterTable, ruleTable } from './endpoints.ts'
 import { composeSettings, settingTable, withChartSettings } from './settings.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const tables: Record<string, () => string> = {
   endpoints: endpointTable,
+  rules: ruleTable,
   parameters: parameterTable,
   fields: fieldTable,
   settings: settingTable,

@@ -8,8 +8,10 @@ export type Scope = z.infer<typeof scope>
 type Declared<Params extends z.ZodObject, Query extends z.ZodObject, Answer extends z.ZodType> = {
   url: string
   scope: Scope
-  /** What it answers, in the OpenAPI document and in the table of docs/api.md. */
+  /** What it answers, in the OpenAPI document and in docs/api.md, Endpoints. */
   summary: string
+  /** What the schema of the answer cannot say, such as its order; there too, and in docs/api.md, Answers. */
+  rules?: string
   params: Params
   query: Query
   /** The whole body: `data` and `meta`. */

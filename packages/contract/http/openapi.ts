@@ -106,12 +106,12 @@ function asPromised({ jsonSchema }: { jsonSchema: Record<string, unknown> }): vo
 }
 
 function operation(name: EndpointName): ZodOpenApiOperationObject {
-  const { scope, summary, params, query, answer, example }: Endpoint = endpoints[name]
+  const { scope, summary, rules = '', params, query, answer, example }: Endpoint = endpoints[name]
   const isList = name === 'listEvents'
   return {
     operationId: name,
     summary,
-    description: `Needs the scope \`${scope}\`.`,
+    description: `Needs the scope \`${scope}\`. ${rules}`.trim(),
     tags: [tagOf[scope]],
     requestParams: { path: params, query },
     parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }],

@@ -1,4 +1,4 @@
-import { type RecordType, recordExamples, recordTypes } from './decode.ts'
+import { type RecordType, recordTypes } from './decode.ts'
 import { recordJsonSchema } from './jsonSchema.ts'
 
 /** Partitions of the co-partitioned topics that `tally topics create` makes by default. */
@@ -81,7 +81,7 @@ function recordChannel(type: RecordType, topicPrefix: string) {
 }
 
 function recordMessage(type: RecordType) {
-  const { keyField } = recordTypes[type]
+  const { keyField, example } = recordTypes[type]
   const { $schema: _, ...payload } = recordJsonSchema(type, 'draft-07')
   return {
     name: type,
@@ -89,7 +89,7 @@ function recordMessage(type: RecordType) {
     contentType: 'application/json',
     payload,
     bindings: { kafka: { key: keySchema(keyField), bindingVersion } },
-    examples: [{ name: 'docs/records.md', payload: recordExamples[type] }],
+    examples: [{ name: 'docs/records.md', payload: example }],
   }
 }
 

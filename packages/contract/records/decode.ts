@@ -27,23 +27,15 @@ export type RejectionReason = (typeof rejectionReasons)[number]
 export type Rejected = { outcome: 'rejected'; reason: RejectionReason; message: string }
 export type Decoded<Value> = { outcome: 'decoded'; value: Value } | Rejected
 
-/** The record types that the projector reads, each with its schema and the field that its key repeats. */
+/** The record types, each with its schema, the field that its key repeats, and the example of docs/records.md. */
 export const recordTypes = {
-  organizations: { schema: organization, keyField: 'organizationId' },
-  events: { schema: event, keyField: 'eventId' },
-  orders: { schema: order, keyField: 'eventId' },
-  refunds: { schema: refund, keyField: 'eventId' },
+  organizations: { schema: organization, keyField: 'organizationId', example: organizationExample },
+  events: { schema: event, keyField: 'eventId', example: eventExample },
+  orders: { schema: order, keyField: 'eventId', example: orderExample },
+  refunds: { schema: refund, keyField: 'eventId', example: refundExample },
 } as const
 export type RecordType = keyof typeof recordTypes
 export type RecordOf<Type extends RecordType> = z.output<(typeof recordTypes)[Type]['schema']>
-
-/** A valid record of each type: the examples of docs/records.md. */
-export const recordExamples = {
-  organizations: organizationExample,
-  events: eventExample,
-  orders: orderExample,
-  refunds: refundExample,
-} satisfies Record<RecordType, object>
 
 /**
  * Decodes one Kafka record: bytes of key and value in, the validated record or the reason for its rejection out. No

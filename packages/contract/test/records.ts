@@ -1,4 +1,8 @@
-import { decodeRecord, type RecordType, recordExamples } from '../records/decode.ts'
+import { decodeRecord, type RecordType } from '../records/decode.ts'
+import { eventExample } from '../records/event.ts'
+import { orderExample } from '../records/order.ts'
+import { organizationExample } from '../records/organization.ts'
+import { refundExample } from '../records/refund.ts'
 
 const festival = '7c1e0000-0000-4000-8000-000000000001'
 const proLoco = '0b5a0000-0000-4000-8000-000000000001'
@@ -6,7 +10,12 @@ const proLoco = '0b5a0000-0000-4000-8000-000000000001'
 type Fields = Record<string, unknown>
 
 /** A valid record of each type. */
-export const goodRecords = recordExamples
+export const goodRecords = {
+  organizations: organizationExample,
+  events: eventExample,
+  orders: orderExample,
+  refunds: refundExample,
+}
 
 /** Decodes the valid record with some fields replaced, under the right key. */
 export function decodeWith<Type extends RecordType>(type: Type, fields: Fields = {}) {

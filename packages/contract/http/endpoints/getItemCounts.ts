@@ -27,6 +27,8 @@ export const getItemCounts = endpoint({
   url: '/api/v1/events/:eventId/live/item-counts',
   scope: 'analytics:read',
   summary: 'Portions sold per menu item, made for frequent polling',
+  rules:
+    'Sorted by `menuItemId` ascending. With `menuItemIds`, one row for each id, 0 if nothing was sold. `quantitySold` is net of `quantityRefunded`. `areaId` is ignored.',
   params: eventPath,
   query: z.object({
     dayId: dayAndArea.shape.dayId,

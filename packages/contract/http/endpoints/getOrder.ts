@@ -37,6 +37,7 @@ export const getOrder = endpoint({
   url: '/api/v1/events/:eventId/orders/:id',
   scope: 'orders:read',
   summary: 'One order',
+  rules: "`items` are in the order of the record. No answer has a customer's name or e-mail address.",
   /** Any text is accepted as an order id: one that cannot exist is a 404, not a 400 (docs/api.md, Parameters). */
   params: eventPath.extend({ id: z.string().describe('The `id` of the order list, not displayOrderNumber') }),
   query: noParameters,

@@ -16,6 +16,7 @@ export const getOrdersByHour = endpoint({
   url: '/api/v1/events/:eventId/analytics/orders/by-hour',
   scope: 'analytics:read',
   summary: 'Orders and revenue of one day by hour',
+  rules: 'Hours with at least one order, ascending.',
   params: eventPath,
   query: dayAndArea,
   answer: envelope('OrdersByHourEnvelope', z.array(hourBucket), dayMeta),

@@ -21,6 +21,7 @@ export const getSalesTrend = endpoint({
   url: '/api/v1/events/:eventId/analytics/sales-trend',
   scope: 'analytics:read',
   summary: "Daily sales over the last dates of the event's days",
+  rules: "Sorted by `date` ascending; the dates of the event's days, not of the calendar.",
   params: eventPath,
   query: z.object({
     days: integerParameter(1, 365).default(7).describe('Default: 7'),

@@ -29,6 +29,8 @@ export const getTopItems = endpoint({
   url: '/api/v1/events/:eventId/analytics/orders/top-items',
   scope: 'analytics:read',
   summary: 'What sells best, by quantity net of refunds',
+  rules:
+    'Sorted by `quantity` descending, `revenue` descending, `menuItemId` ascending. `quantity` and `revenue` are net of refunds: `refundedQuantity` and `refundedRevenue` are already subtracted.',
   params: eventPath,
   query: z.object({
     ...dayAndArea.shape,

@@ -6,6 +6,8 @@ export const listEvents = endpoint({
   url: '/api/v1/events',
   scope: 'events:read',
   summary: "All events of the key's organization",
+  rules:
+    'Sorted by `startDate` descending, then `id` ascending. With a key bound to one event, only that one.',
   params: noParameters,
   query: noParameters,
   answer: envelope('EventListEnvelope', z.array(eventAnswer), listMeta),

@@ -7,6 +7,7 @@ export const listOrders = endpoint({
   url: '/api/v1/events/:eventId/orders',
   scope: 'orders:read',
   summary: "The event's orders, newest first",
+  rules: 'Sorted by `orderDateTime` descending, then `id` descending in byte order.',
   params: eventPath,
   query: z.object({
     dayId: id.optional().describe('Default: all days'),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { recordExamples } from '@tally/contract'
+import { orderExample, organizationExample } from '@tally/contract'
 import { createTopics, partitionOf, topicNames } from '@tally/kafka'
 import { parsedLines, tally } from '@tally/testkit/processes/command'
 import { connectForTest, sendAll } from '@tally/testkit/servers/kafka'
@@ -12,7 +12,7 @@ import { afterAll, expect, inject, test } from 'vitest'
 const folder = mkdtempSync(join(tmpdir(), 'tally-records-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const { organizations, orders } = recordExamples
+const [organizations, orders] = [organizationExample, orderExample]
 const key = orders.eventId
 const good = { topic: 'tally.orders', key, value: orders }
 
