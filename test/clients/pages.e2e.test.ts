@@ -205,6 +205,7 @@ test('an hour below zero has a bar on the other side, and returned cups are no b
 
 test('it says that figures are old while the connection is lost, and recovers without a reload', async () => {
   const { page } = await visit({}, settings())
+  await reads(page, 'sales', '€55.00')
   await reads(page, 'status', 'Live')
   await page.context().setOffline(true)
   await reads(page, 'status', /^No connection: figures as of .*\d{4}.* \d\d:\d\d:\d\d$/)
@@ -218,7 +219,7 @@ test.for([
   { status: 200, contentType: 'text/html', body: '<title>Sign in</title>' },
 ])('what a proxy or a portal answers is an outage: $status $contentType', async answer => {
   const { page, wrongs } = await visit({}, settings())
-  await reads(page, 'status', 'Live')
+  await reads(page, 'sales', '€55.00')
   const headers = { 'Access-Control-Allow-Origin': pages.url, 'Content-Type': answer.contentType }
   await page.route(`${query.address}/**`, route => route.fulfill({ ...answer, headers }))
   await reads(page, 'status', /^No connection: figures as of .*\d{4}.* \d\d:\d\d:\d\d$/)

@@ -127,16 +127,16 @@ test('a repeat of an order says the same in whatever form, an old version whatev
 test('an order with the applied version that says something else is a contradiction, whatever the field', () => {
   const { eventId: _, orderId: _id, version: _version, ...fieldsOfOrder } = order.shape
   const applied: Fields = anOrder()
-  const told = new Set<string>()
+  const contradicted = new Set<string>()
   for (const { type, fields, good } of Object.values(rules))
     for (const value of type === 'orders' ? good : []) {
       const changed = fields(value)
       const [field = ''] = Object.keys(changed)
       const other: Fields = anOrder(changed)
       if (!(field in fieldsOfOrder) || isDeepStrictEqual(other[field], applied[field])) continue
-      told.add(field)
+      contradicted.add(field)
       const message = expect.stringMatching(new RegExp(`^${field}: `))
       expect(repeat({}, changed)).toMatchObject({ outcome: 'rejected', reason: 'contradiction', message })
     }
-  expect(told).toEqual(new Set(Object.keys(fieldsOfOrder)))
+  expect(contradicted).toEqual(new Set(Object.keys(fieldsOfOrder)))
 })
