@@ -59,14 +59,14 @@ export async function createAdmission(
   const missing = (keys: Iterable<CounterKey>) => [...keys].filter(key => !existing.has(counterKeyName(key)))
   const remaining = await room.remaining(tx, missing(keys.values()).map(scopeOf))
 
-  /** The limit that leaves no room for all of these. */
-  const lacking = (created: CounterKey[]): CounterScope['of'] | undefined => {
+  /** The limit that all of these together would exceed. */
+  const exceededBy = (created: CounterKey[]): CounterScope['of'] | undefined => {
     for (const [name, needed] of Map.groupBy(created.map(scopeOf), scopeName))
       if ((remaining.get(name) as number) < needed.length) return needed[0]?.of
     return undefined
   }
   const isFull = (id: EventId) =>
-    lacking(missing(countersOf(id, changes.get(id) as CounterChanges))) !== undefined
+    exceededBy(missing(countersOf(id, changes.get(id) as CounterChanges))) !== undefined
   const full = new Set([...near].filter(isFull))
   const inFull = new Map([...batch.entries].filter(([id]) => full.has(id)))
   const kept = room.live && full.size > 0 ? await readStoredOrders(room.live, inFull) : undefined
@@ -80,7 +80,7 @@ export async function createAdmission(
   const admit: Admit = order => {
     if (!full.has(order.eventId)) return undefined
     const created = missing(countersOfOrder(order))
-    const of = lacking(created)
+    const of = exceededBy(created)
     if (of !== undefined && !isKept(order)) return tooMany(of, room.limits[of])
     for (const key of created) {
       const name = scopeName(scopeOf(key))
