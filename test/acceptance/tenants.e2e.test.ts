@@ -1,5 +1,5 @@
 import { useSharedTally } from '@tally/testkit/processes/sharedTally'
-import { eventPaths } from '@tally/testkit/records/eventPaths'
+import { eventPaths, eventPathsTaking } from '@tally/testkit/records/eventPaths'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ownRecords } from '../hostile/ownRecords.ts'
@@ -29,14 +29,13 @@ beforeAll(async () => {
 /** Every endpoint of `event` with ids of `of` in every place that takes one. */
 function pathsOf(event: Festival, of: Festival): string[] {
   const id = ids.get(of)
-  const scopes = [`?dayId=${id}`, `?areaId=${id}`, `?dayId=${id}&areaId=${id}`]
+  const taking = (...parameters: string[]) =>
+    eventPathsTaking(...parameters).map(path => `${path}?${parameters.join(`=${id}&`)}=${id}`)
   return [
-    ...['/analytics/kpis', '/analytics/orders/by-hour', '/analytics/orders/top-items', '/orders'].flatMap(
-      path => scopes.map(scope => path + scope),
-    ),
-    `/analytics/sales-trend?areaId=${id}`,
-    `/live/item-counts?dayId=${id}`,
-    `/live/item-counts?menuItemIds=${id}`,
+    ...taking('dayId'),
+    ...taking('areaId'),
+    ...taking('dayId', 'areaId'),
+    ...taking('menuItemIds'),
     `/live/item-counts?menuItemIds=${ids.get(event)},${id}`,
     `/orders/order-${id}`,
   ].map(path => event.path + path)
