@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { jsonOf } from '../values/text.ts'
 import { event, eventExample } from './event.ts'
 import { order, orderExample, readOrder } from './order.ts'
 import { organization, organizationExample } from './organization.ts'
@@ -114,6 +113,15 @@ const readText = (value: Buffer | null): string =>
 /** A JSON value, or undefined if the text is not JSON; a text with a byte order mark is not. */
 function parseJson(text: string): unknown {
   return isSurelyNotJson(text.trim()) ? undefined : jsonOf(text)
+}
+
+/** A JSON value, or undefined if the text is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /**
