@@ -15,10 +15,9 @@ import {
   uuidPattern,
   version,
 } from '../values/ids.ts'
-import { type Cents, maxCents, maxEuros, signedMoney, toCents } from '../values/money.ts'
+import { allLinesAreRight, type Cents, maxCents, maxEuros, signedMoney, toCents } from '../values/money.ts'
 import { isObject, name, text } from '../values/text.ts'
 import { parseTimestamp, timestamp } from '../values/time.ts'
-import { allLinesAreRight } from './sentences.ts'
 
 export const orderStatuses = [
   'PreOrder',

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { eventId, menuItemId, orderId, refundId, version } from '../values/ids.ts'
-import { maxCents, money } from '../values/money.ts'
+import { allLinesAreRight, maxCents, money } from '../values/money.ts'
 import { timestamp } from '../values/time.ts'
 import { maxLines, maxQuantity } from './order.ts'
-import { allLinesAreRight } from './sentences.ts'
 
 /** How many of one menu item a line refunds. */
 const quantity = z

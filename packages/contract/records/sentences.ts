@@ -24,6 +24,3 @@ function wantedIn(issue: z.core.$ZodRawIssue): string {
   if (issue.expected === 'number' && typeof issue.input === 'number') return 'a finite number'
   return nouns[issue.expected] ?? `of the type ${issue.expected}`
 }
-
-/** For a rule about all lines of a record: with a wrong line, its sum means nothing. */
-export const allLinesAreRight = ({ issues }: z.core.ParsePayload): boolean => issues.length === 0

@@ -31,6 +31,9 @@ export const money = amountFrom(0)
 /** An amount of an order: what is given back (a deposit, a discount) is below zero (docs/records.md, Order). */
 export const signedMoney = amountFrom(-maxEuros)
 
+/** For a rule about the sum of a record's lines: with a wrong line, it means nothing. */
+export const allLinesAreRight = ({ issues }: z.core.ParsePayload): boolean => issues.length === 0
+
 /** Euros with at most two decimals to whole cents. `+ 0` turns -0 into 0. */
 export function toCents(euros: number): Cents {
   return (Math.round(euros * 100) + 0) as Cents
