@@ -29,9 +29,9 @@ async function openGroup(harness: Harness, _at: unknown) {
   const withGroups = (more: Partial<ProjectorDeps> = {}, lockTimeoutMs?: number): ProjectorDeps => {
     const deps = { ...harness.deps, ...more }
     const groups = createGroupCommit({
-      project(type, judged, options) {
+      project(judged, options) {
         if (options !== undefined) sizes.push(judged.length)
-        return projectJudged(deps, type, judged, options)
+        return projectJudged(deps, 'orders', judged, options)
       },
       most: partitions.length,
       ...(lockTimeoutMs !== undefined && { lockTimeoutMs }),

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import type { RecordType } from '@tally/contract'
 import { deadline } from '@tally/platform'
 import type { Projected } from './effects.ts'
 import type { Judged } from './judge/judgeBatch.ts'
@@ -17,12 +16,12 @@ const apartMs = 5_000
  */
 export type GroupCommit = {
   /** Projects a batch, in a shared transaction or in one of its own. Throws what its own transaction throws. */
-  project(type: RecordType, judged: Judged): Promise<Projected>
+  project(judged: Judged): Promise<Projected>
 }
 
 type GroupCommitDeps = {
-  /** Applies batches in one transaction; those of several partitions are all of orders. */
-  project(type: RecordType, judged: Judged[], options?: { lockTimeoutMs: number }): Promise<Projected[]>
+  /** Applies batches in one transaction. */
+  project(judged: Judged[], options?: { lockTimeoutMs: number }): Promise<Projected[]>
   /** How many batches share a transaction at most. */
   most: number
   /** How long a shared transaction waits for each lock, in milliseconds. */
@@ -66,7 +65,7 @@ export function createGroupCommit({
 
   const commitGroup = async (group: Waiting[]): Promise<void> => {
     const judged = group.map(one => one.judged)
-    const projected = await project('orders', judged, { lockTimeoutMs }).catch((error): Projected[] => {
+    const projected = await project(judged, { lockTimeoutMs }).catch((error): Projected[] => {
       onFailed(error, group.length)
       return []
     })
@@ -79,8 +78,8 @@ export function createGroupCommit({
       if (!isRunning) void run()
     })
 
-  const projectOne = async (type: RecordType, judged: Judged): Promise<Projected> => {
-    const [projected] = await project(type, [judged])
+  const projectOne = async (judged: Judged): Promise<Projected> => {
+    const [projected] = await project([judged])
     return projected as Projected
   }
 
@@ -90,7 +89,7 @@ export function createGroupCommit({
     const began = performance.now()
     let isFine = false
     try {
-      const projected = await projectOne('orders', judged)
+      const projected = await projectOne(judged)
       const hasRejected = (projected.effects?.rejected.length ?? 0) > 0
       isFine = !hasRejected && performance.now() - began <= lockTimeoutMs
       return projected
@@ -100,8 +99,8 @@ export function createGroupCommit({
   }
 
   return {
-    async project(type, judged) {
-      if (type !== 'orders' || !isSmall(judged)) return projectOne(type, judged)
+    async project(judged) {
+      if (!isSmall(judged)) return projectOne(judged)
       const isApart = performance.now() < (apart.get(judged.batch.partition) ?? 0)
       return (isApart ? undefined : await share(judged)) ?? projectAlone(judged)
     },

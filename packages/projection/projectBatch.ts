@@ -13,12 +13,12 @@ import { type Effects, noEffects, type Placed, type Projected, type ShardPart } 
 import type { GroupCommit } from './groupCommit.ts'
 import { internal, type Judged, judgeBatch, type OnInternal } from './judge/judgeBatch.ts'
 
-/** Without `groups`, each batch has a transaction of its own. */
+/** `groups`: for batches of orders; without it, each of them has a transaction of its own, too. */
 export type ProjectorDeps = TransactionDeps & { groups?: GroupCommit }
 
 /**
  * Projects one batch of one partition, exactly once: judges each record, and applies the good ones in one transaction
- * (`projectJudged`), which small batches share (groupCommit.ts). With a verdict, all records are rejected.
+ * (`projectJudged`), which small batches of orders share (groupCommit.ts). With a verdict, all records are rejected.
  */
 export async function projectBatch(
   deps: ProjectorDeps,
@@ -27,7 +27,7 @@ export async function projectBatch(
   verdict?: Rejected,
 ): Promise<Projected> {
   const judged = judgeBatch(type, batch, { onInternal: deps.onInternal, verdict })
-  if (deps.groups !== undefined) return deps.groups.project(type, judged)
+  if (type === 'orders' && deps.groups !== undefined) return deps.groups.project(judged)
   const [projected] = await projectJudged(deps, type, [judged])
   return projected as Projected
 }

@@ -66,7 +66,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     hasMisplaced: partitioner.hasMisplaced,
   }
   const groups = createGroupCommit({
-    project: (type, judged, options) => projectJudged(project, type, judged, options),
+    project: (judged, options) => projectJudged(project, 'orders', judged, options),
     // If the connection of a group hangs, there is still room for another batch.
     most: Math.max(concurrency - 1, 1),
     onFailed: (err, batches) =>
