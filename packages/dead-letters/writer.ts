@@ -18,8 +18,8 @@ export type RejectedAt = { offset: number; rejected: Rejected }
 
 export type DeadLetters = {
   /**
-   * Sends the dead letters of a batch's rejected records; resolves when Kafka has them. A batch that is retried because
-   * Postgres failed sends none a second time.
+   * Sends the dead letters of a batch's rejected records (at least one); resolves when Kafka has them. A batch that is
+   * retried because Postgres failed sends none a second time.
    */
   send(batch: RecordBatch, rejected: RejectedAt[]): Promise<void>
   /** Forgets what lies before `next`: it is committed, so it is never retried. */
@@ -31,7 +31,6 @@ export function createDeadLetters(producer: Pick<Producer, 'send'>, topic: strin
   const sent = new Map<string, Map<number, Sent>>()
   return {
     async send(batch, rejected) {
-      if (rejected.length === 0) return
       const known = sent.get(partitionKey(batch)) ?? new Map<number, Sent>()
       sent.set(partitionKey(batch), known)
       const { topic: source, partition, records } = batch

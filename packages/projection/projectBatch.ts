@@ -1,5 +1,5 @@
 import type { RecordType, Rejected } from '@tally/contract'
-import type { DeadLetters } from '@tally/dead-letters'
+import type { DeadLetters, RejectedAt } from '@tally/dead-letters'
 import { TooMuchStoredError } from '@tally/figures'
 import { fingerprintOf, type KafkaRecord, type RecordBatch } from '@tally/kafka'
 import { type LockedOffset, lockOffsets, type ReachedOffset, storeOffsets } from '@tally/offsets'
@@ -91,6 +91,9 @@ export async function projectJudged(
 ): Promise<Projected[]> {
   const batches = judged.map(({ batch }) => batch)
   const { topic } = batches[0] as RecordBatch
+  const send = async (batch: RecordBatch, rejected: RejectedAt[]): Promise<void> => {
+    if (rejected.length > 0) await deadLetters.send(batch, rejected)
+  }
 
   const projected = await db.transaction().execute(async (tx): Promise<Projected[]> => {
     const partitions = batches.map(({ partition }) => partition)
@@ -98,7 +101,7 @@ export async function projectJudged(
     const fitting = judged.flatMap((one, index) => unappliedPart(one, offsets[index] as LockedOffset))
 
     // 4 begins here and has to end before 5
-    const sending = Promise.all(fitting.map(({ batch, bad }) => deadLetters.send(batch, bad)))
+    const sending = Promise.all(fitting.map(({ batch, bad }) => send(batch, bad)))
     sending.catch(() => undefined) // awaited below, unless applying fails first
     const effects = await appliers[type](
       tx,
@@ -106,9 +109,7 @@ export async function projectJudged(
       room,
     ) // 3
     for (const ofBatch of effects) room.carry(ofBatch)
-    await Promise.all(
-      fitting.map(({ batch }, index) => deadLetters.send(batch, (effects[index] as Effects).rejected)),
-    )
+    await Promise.all(fitting.map(({ batch }, index) => send(batch, (effects[index] as Effects).rejected)))
     await sending
 
     const reached: ReachedOffset[] = []
@@ -127,8 +128,11 @@ export async function projectJudged(
         done.get(batch) ?? { next: (offsets[index] as LockedOffset).next, effects: undefined },
     )
   })
-  for (const [index, batch] of batches.entries())
-    deadLetters.committed(batch, (projected[index] as Projected).next)
+  for (const [index, batch] of batches.entries()) {
+    const { next, effects } = projected[index] as Projected
+    // Without effects, a commit whose answer was lost may have rejected some.
+    if (effects?.rejected.length !== 0) deadLetters.committed(batch, next)
+  }
   return projected
 }
 
