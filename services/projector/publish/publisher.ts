@@ -205,7 +205,7 @@ function createPublication({ db, redis, keys, onNewEpoch = () => {}, onUncomposa
 
   /** Returns the published events. `covered`: earlier events that the marks cover too. `latest`: as in PublishDeps. */
   return async (pending: Pending, latest: PublishDeps['latest'], covered: Published['events'] = []) => {
-    await publishOrganizations({ db, redis, keys }, pending.organizations)
+    if (pending.organizations.size > 0) await publishOrganizations({ db, redis, keys }, pending.organizations)
     const deps = { db, redis, keys, epochs, latest, onUncomposable }
     const published = await publishEvents(deps, pending.events)
     const epoch = published.epoch ?? (await readEpoch(db))
