@@ -91,7 +91,6 @@ type ComponentsDeps = Servers &
 function createComponents(deps: ComponentsDeps) {
   const { metrics, logger } = deps
   const { organizations: organizationsTopic, events: eventsTopic } = deps.names
-  const onPublished = (tookMs: number): void => metrics.publishSeconds.observe(tookMs / 1000)
   const uncomposable = oncePerMinute<unknown>((eventId, _, err) =>
     logger.error(
       { err, eventId },
@@ -101,7 +100,6 @@ function createComponents(deps: ComponentsDeps) {
   const publisher = createPublisher({
     ...deps,
     organizationsTopic,
-    onPublished,
     onUncomposable: (id, error) => uncomposable.note(id, 1, error),
   })
   const progress = createProgress()

@@ -15,6 +15,7 @@ import {
   type ReadModel,
   type Unpublished,
 } from '@tally/publication'
+import type { ProjectorMetrics } from '../metrics.ts'
 import { Backlog, type Missing } from './backlog.ts'
 import { type Mark, type Pending, Schedule, whole } from './schedule.ts'
 
@@ -23,8 +24,8 @@ const fewEvents = 20
 
 export type Publisher = ReturnType<typeof createPublisher>
 type PublisherDeps = PublicationDeps & {
-  /** Called with the duration of each flush that had something to publish. */
-  onPublished?: (tookMs: number) => void
+  /** `publishSeconds`: the duration of each flush that had something to publish. */
+  metrics?: Pick<ProjectorMetrics, 'publishSeconds'>
 }
 
 /**
@@ -39,7 +40,7 @@ export function createPublisher(deps: PublisherDeps) {
   const schedule = new Schedule()
   const backlog = new Backlog()
   return {
-    ...createRuns(schedule, backlog, createPublication(deps), deps.onPublished),
+    ...createRuns(schedule, backlog, createPublication(deps), deps.metrics),
 
     /** Adds what a committed batch changed; if the partition is behind, it is held back for up to 2 s. */
     add(
@@ -98,7 +99,7 @@ function createRuns(
   schedule: Schedule,
   backlog: Backlog,
   publish: Publish,
-  onPublished: PublisherDeps['onPublished'],
+  metrics: PublisherDeps['metrics'],
 ) {
   const running: { last: Promise<unknown>; flush?: Promise<void>; drain?: Promise<void> } = {
     last: Promise.resolve(),
@@ -128,7 +129,7 @@ function createRuns(
       const published = await publish(taken, takeMore, carried)
       backlog.extend(taken.marks.values(), [...carried, ...published])
       carried = published.filter(({ eventId }) => moved.has(eventId))
-      onPublished?.(performance.now() - began)
+      metrics?.publishSeconds.observe((performance.now() - began) / 1000)
     } catch (error) {
       schedule.putBack(taken)
       throw error
