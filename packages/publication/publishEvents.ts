@@ -160,7 +160,7 @@ left join lateral (
 where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
   return rows.map(({ isScattered, document, areas, timeZone, ...state }) => ({
     ...state,
-    event: storedEvent({ document, shard: state.shard, isScattered }),
+    event: document === null ? undefined : storedEvent(document, state.shard, isScattered),
     ...composeOrError(areas, timeZone),
   }))
 }

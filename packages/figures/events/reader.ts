@@ -54,23 +54,14 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
       shard,
       revision,
       epoch,
-      event: storedEvent({ document, shard, isScattered }),
+      event: document === null ? undefined : storedEvent(document, shard, isScattered),
       isRemoved: is_removed,
     }),
   )
 }
 
-/** The event of a row of `events`, whose document may be null, and of its head. */
-export function storedEvent({
-  document,
-  shard,
-  isScattered,
-}: {
-  document: string | null
-  shard: number
-  isScattered: boolean
-}): StoredEvent | undefined {
-  if (document === null) return undefined
+/** The event of a row of `events` and of its head. */
+export function storedEvent(document: string, shard: number, isScattered: boolean): StoredEvent {
   return { ...(JSON.parse(document) as Event), shard, ...(isScattered ? { isScattered } : {}) }
 }
 
