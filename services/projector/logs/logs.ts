@@ -2,7 +2,6 @@ import {
   type Assignment,
   type KafkaConnection,
   keepsAll,
-  LogChangedError,
   type LogIdentity,
   readRetention,
   type StartOffsets,
@@ -51,18 +50,10 @@ export function createLogs(deps: LogsDeps) {
 
     /** For ConsumeOptions.identityOf. */
     identityOf: state.checkedOf,
+    verify: state.verify,
     refused,
     /** For ConsumeOptions.onOutOfLog: the session already holds the partition. */
     outOfLog: state.noteHeld,
-
-    /** Throws if a batch was fetched from another log than the one that the stored offset belongs to. */
-    verify(batch: TopicPartition & { topicId?: string }): void {
-      const expected = state.checkedOf(batch)?.topicId
-      if (expected === undefined || batch.topicId === expected) return
-      throw new LogChangedError(
-        `a batch of ${batch.topic}-${batch.partition} was read from the topic with id ${batch.topicId}, but the next offset is that of ${expected}`,
-      )
-    },
 
     /** Whether `asOf` may be based on the end of this log: a new leader may have cut it below the applied offset. */
     isSound: (of: TopicPartition, log: LogIdentity): boolean => {

@@ -3,6 +3,7 @@ import {
   type Consumer,
   type JudgedLog,
   type KafkaConnection,
+  LogChangedError,
   type LogIdentity,
   partitionKey,
   type TopicPartition,
@@ -43,6 +44,15 @@ export function createLogState({ db, topics, consumer }: Pick<LogsDeps, 'db' | '
       (await readMine()).find(one => partitionKey(one) === partitionKey(of)),
 
     checkedOf: (of: TopicPartition): LogIdentity | undefined => checked.get(partitionKey(of)),
+
+    /** Throws if a batch was fetched from another log than the one that the stored offset belongs to. */
+    verify(batch: TopicPartition & { topicId?: string }): void {
+      const expected = checked.get(partitionKey(batch))?.topicId
+      if (expected === undefined || batch.topicId === expected) return
+      throw new LogChangedError(
+        `a batch of ${batch.topic}-${batch.partition} was read from the topic with id ${batch.topicId}, but the next offset is that of ${expected}`,
+      )
+    },
 
     /** Takes a log as the one that the stored offset belongs to. */
     async accept(log: JudgedLog, { topicId: storedId }: StoredLog): Promise<void> {
