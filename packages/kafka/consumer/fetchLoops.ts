@@ -70,10 +70,10 @@ export class FetchLoops {
     const { memory, leaders } = this.#deps
     const ids = new Set<string>()
     for (const state of memory.partitions.values()) {
-      const id = leaders.of(state)
-      if (id === noLeader)
+      state.leader = leaders.of(state)
+      if (state.leader === noLeader)
         refusePartition(state, new Error(`${state.topic}-${state.partition} has no leader`))
-      else if (id !== undefined) ids.add(id)
+      else if (state.leader !== undefined) ids.add(state.leader)
     }
     for (const id of ids) {
       if (this.#running.has(id)) continue
@@ -92,7 +92,7 @@ export class FetchLoops {
 
   async #run(node: Node): Promise<void> {
     const { memory, leaders, end, closing } = this.#deps
-    const leads = (): boolean => [...memory.partitions.values()].some(state => leaders.of(state) === node.id)
+    const leads = (): boolean => [...memory.partitions.values()].some(({ leader }) => leader === node.id)
     while (!closing.aborted && leads()) {
       try {
         await this.#fetchOnce(node)
@@ -125,12 +125,12 @@ export class FetchLoops {
   }
 
   #wantedOf(node: Node): FetchTarget[] {
-    const { options, tuning, memory, leaders } = this.#deps
+    const { options, tuning, memory } = this.#deps
     // While the group rebalances, what is fetched would be dropped.
     if (!memory.joined) return []
     const nowMs = performance.now()
     const free = [...memory.partitions.values()]
-      .filter(state => leaders.of(state) === node.id && mayFetch(state, nowMs))
+      .filter(state => state.leader === node.id && mayFetch(state, nowMs))
       .toSorted((one, other) => one.servedAtMs - other.servedAtMs)
     return free.flatMap(state => {
       const { topic, partition, next: offset } = state

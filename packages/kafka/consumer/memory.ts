@@ -54,6 +54,8 @@ const refusalShowsMs = 30_000
 export type PartitionState = {
   readonly topic: string
   readonly partition: number
+  /** The broker that led it when the fetch loops were begun last; it is fetched from there. */
+  leader: string | undefined
   /** The offset after the last batch that was processed; with what `next` begins again after a hold. */
   position: number
   /** The offset to fetch next. */
@@ -88,10 +90,11 @@ export function newPartitions(
   for (const [topic, partitions] of assignment) {
     for (const partition of partitions) {
       const key = partitionKey({ topic, partition })
-      const { failures = 0, error, suspect } = before.get(key) ?? {}
+      const { leader, failures = 0, error, suspect } = before.get(key) ?? {}
       table.set(key, {
         topic,
         partition,
+        leader,
         position: 0,
         next: 0,
         seeks: 0,
