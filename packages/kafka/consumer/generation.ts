@@ -151,9 +151,12 @@ export function createPartitionQueues(limit: number) {
   }
 
   return {
-    begin(partition: string, work: () => Promise<void>): void {
+    /** Queues work; returns whether it has begun already. */
+    begin(partition: string, work: () => Promise<void>): boolean {
       if (isIdle()) idle = Promise.withResolvers()
+      let hasBegun = false
       const run = () => {
+        hasBegun = true
         busy.add(partition)
         void work().finally(() => {
           busy.delete(partition)
@@ -162,6 +165,7 @@ export function createPartitionQueues(limit: number) {
       }
       queued.push({ partition, run })
       next()
+      return hasBegun
     },
     isBusy: (partition: string): boolean => busy.has(partition),
     isIdle,

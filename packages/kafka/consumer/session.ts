@@ -194,12 +194,13 @@ export class Session {
       state.isWaiting = false
     })
     const key = partitionKey(state)
-    this.#queues.begin(key, () =>
+    const hasBegun = this.#queues.begin(key, () =>
       processFetch(this.#process, of, reading.parts(), begun.resolve)
         .catch(error => this.end(error as Error))
         .finally(reading.drop)
         .finally(begun.resolve),
     )
+    if (hasBegun) return
     await settled(begun.promise, busyMs)
     if (!this.#queues.isBusy(key)) await begun.promise
   }
