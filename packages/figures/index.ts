@@ -15,13 +15,7 @@ export * from './orders/itemHours.ts'
 export * from './orders/known.ts'
 export * from './orders/reader.ts'
 export * from './orders/scan.ts'
-export {
-  type OrderParts,
-  type OrderRefunds,
-  storeNewOrders,
-  storeOrders,
-  storeRefundSums,
-} from './orders/table.ts'
+export { type OrderParts, storeNewOrders, storeOrders } from './orders/table.ts'
 export * from './organizations.ts'
 export * from './refunds.ts'
 export * from './tables/reader.ts'

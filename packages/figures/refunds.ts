@@ -1,6 +1,7 @@
-import type { EventId, Refund, RefundId } from '@tally/contract'
+import type { EventId, OrderId, Refund, RefundId } from '@tally/contract'
 import { bigints, jsons, type Tx, texts, uuids } from '@tally/platform'
 import { sql } from 'kysely'
+import type { RefundSums } from './counting/facts.ts'
 import { readWithin, type Write, withinBound } from './tables/statement.ts'
 
 type RefundKey = { eventId: EventId; refundId: RefundId }
@@ -53,6 +54,22 @@ select * from unnest(
   ${jsons(refunds.map(({ lines }) => JSON.stringify(lines)))}::json[]
 )
 ${areSomeStored ? replaceStored : sql``}`
+}
+
+export type OrderRefunds = { eventId: EventId; orderId: OrderId; refunds: RefundSums }
+
+/** The write that stores the sums of refunds of orders; an order that has not arrived yet gets a row of version 0. */
+export function storeRefundSums(sums: OrderRefunds[]): Write {
+  return sql`
+insert into orders (event_id, order_id, version, refunded_cents, refunded_lines)
+select event_id, order_id, 0, refunded_cents, refunded_lines from unnest(
+  ${uuids(sums.map(({ eventId }) => eventId))}::uuid[],
+  ${texts(sums.map(({ orderId }) => orderId))}::text[],
+  ${bigints(sums.map(({ refunds }) => refunds.amount))}::bigint[],
+  ${jsons(sums.map(({ refunds }) => JSON.stringify(refunds.lines)))}::json[]
+) as sums (event_id, order_id, refunded_cents, refunded_lines)
+on conflict (event_id, order_id) do update
+set refunded_cents = excluded.refunded_cents, refunded_lines = excluded.refunded_lines`
 }
 
 /** A stored refund, with what counting needs to know of it. */

@@ -7,8 +7,9 @@ import { newEventId } from '@tally/testkit/records/records'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storeRefundSums } from '../refunds.ts'
 import { type OrderFilter, readOrderPage } from './reader.ts'
-import { storeOrders, storeRefundSums } from './table.ts'
+import { storeOrders } from './table.ts'
 
 const database = await databaseOfFile()
 /** One connection, so that its own statistics can be flushed before they are read. */
@@ -29,9 +30,7 @@ const order = (i: number, fields: Record<string, unknown> = {}) =>
 beforeAll(async () => {
   db = openPostgres(database.url, { name: 'test', max: 1, statementTimeoutMs: 30_000, onError: () => {} })
   const all = Array.from({ length: 10_000 }, (_, i) => order(i))
-  for (let from = 0; from < all.length; from += 2_000) {
-    await countNewOrders(db, all.slice(from, from + 2_000))
-  }
+  for (let from = 0; from < all.length; from += 2_000) await countNewOrders(db, all.slice(from, from + 2_000))
 })
 afterAll(() => db.destroy())
 

@@ -4,9 +4,9 @@ import { anOrder, burgers } from '@tally/testkit/records/decoded'
 import { burger, newEventId } from '@tally/testkit/records/records'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { expect, test } from 'vitest'
+import { storeRefundSums } from '../refunds.ts'
 import { hourIn } from '../time.ts'
 import { readItemHours } from './itemHours.ts'
-import { storeRefundSums } from './table.ts'
 
 const { db } = await databaseOfFile()
 const rome = hourIn('Europe/Rome')

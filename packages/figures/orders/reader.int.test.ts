@@ -13,6 +13,7 @@ import { newEventId } from '@tally/testkit/records/records'
 import { databaseOfFile } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
+import { storeRefundSums } from '../refunds.ts'
 import { scanDay } from './dayOrders.ts'
 import {
   countOrders,
@@ -22,7 +23,6 @@ import {
   readOrderPage,
   readStoredOrder,
 } from './reader.ts'
-import { storeRefundSums } from './table.ts'
 
 const database = await databaseOfFile()
 const eventId = newEventId()
