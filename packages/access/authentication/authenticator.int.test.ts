@@ -4,7 +4,7 @@ import { copyKey } from '../copies/redisCopy.ts'
 import { formatToken, makeToken } from '../keys/apiKey.ts'
 import { findKeys, revokeKey } from '../keys/store.ts'
 import { everyProcess, openAuthenticatorHarness, timed } from '../test/authenticator.ts'
-import { followKeys } from './keyCache.ts'
+import { followKeys, type KnownKey } from './keyCache.ts'
 import { AuthenticationUnavailable } from './keySource.ts'
 
 let harness: Awaited<ReturnType<typeof openAuthenticatorHarness>>
@@ -179,18 +179,30 @@ test('a token is recalled once it was right, until its key expires, is revoked o
   expect(authenticator.recall(token)).toBeUndefined()
 })
 
-test('what was recalled is recalled again without a look-up, until the key changes', async () => {
-  const { token, stored } = await harness.create()
-  const authenticator = harness.open()
+test('a recalled key is in use until the minute in which that was recorded ends, it expires or changes', async () => {
+  const minute = Math.ceil(Date.now() / 60_000) * 60_000
+  let nowMs = minute - 1
+  const { token, stored } = await harness.create({ expiresAt: minute + 30_000 })
+  const authenticator = harness.open(() => nowMs)
   await followed()
-  const key = await authenticator.authenticate(token)
-  const last = authenticator.recall(token)
-  expect(last?.stored.key).toBe(key)
-  // The token is not looked at.
-  expect(authenticator.recall('', last)).toBe(last)
+  await authenticator.authenticate(token)
+  const known = authenticator.recall(token) as KnownKey
+  const isInUseAt = (ms: number) => {
+    nowMs = ms
+    return authenticator.isInUse(known)
+  }
+  for (const endsAt of [minute, minute + 30_000]) {
+    expect(isInUseAt(endsAt - 1)).toBe(false)
+    authenticator.used(stored.key.keyId, known)
+    expect([endsAt - 1, endsAt].map(isInUseAt)).toEqual([true, false])
+  }
+  expect(isInUseAt(minute)).toBe(true)
   await revokeKey(harness.db, stored.key.keyId)
-  await vi.waitFor(() => expect(authenticator.recall('', last)).toBeUndefined(), 1_000)
-  expect(authenticator.recall(token, last)).toBeUndefined()
+  await vi.waitFor(() => expect(authenticator.isInUse(known)).toBe(false), 1_000)
+  await authenticator.close()
+  expect((await findKeys(harness.db, [known.stored.key.keyId])).get(stored.key.keyId)?.key.lastUsedAt).toBe(
+    minute,
+  )
 })
 
 test('look-ups in one iteration of the event loop are one statement, each id once', async () => {
@@ -211,22 +223,6 @@ test('the use of a key is in Postgres, rounded down to the minute, once the proc
   authenticator.used(keyId)
   await authenticator.close()
   expect((await findKeys(harness.db, [keyId])).get(keyId)?.key.lastUsedAt).toBe(minute)
-})
-
-test('a recalled key that is used in the next minute is recorded again', async () => {
-  const { stored, token } = await harness.create()
-  const { keyId } = stored.key
-  const minute = Date.UTC(2027, 0, 1, 20, 15)
-  let nowMs = minute + 59_990
-  const authenticator = harness.open(() => nowMs)
-  await followed()
-  expect(await authenticator.authenticate(token)).toBeDefined()
-  for (const ms of [minute + 59_990, minute + 59_999, minute + 60_000]) {
-    nowMs = ms
-    authenticator.used(keyId, authenticator.recall(token))
-  }
-  await authenticator.close()
-  expect((await findKeys(harness.db, [keyId])).get(keyId)?.key.lastUsedAt).toBe(minute + 60_000)
 })
 
 test('while Postgres is down, Redis distinguishes valid keys from unknown and revoked ones', async () => {

@@ -5,7 +5,7 @@ import { keepPublished } from '../copies/publish.ts'
 import { type ApiKey, hashSecret, parseToken, type StoredKey } from '../keys/apiKey.ts'
 import { touchKeys } from '../keys/store.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
-import { type CachedKey, createKeyCache, followKeys } from './keyCache.ts'
+import { createKeyCache, followKeys, type KnownKey } from './keyCache.ts'
 import { createKeySource } from './keySource.ts'
 
 export type Authenticator = {
@@ -14,20 +14,15 @@ export type Authenticator = {
    * record is in the cache. Rejects with AuthenticationUnavailable if neither Postgres nor Redis answers.
    */
   authenticate(token: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
-  /**
-   * The key of a token that was right before and whose record has not changed since; undefined if `authenticate` has to
-   * decide. `last` is what this returned for the same token: while it is usable, `token` is not looked up, so the
-   * caller has to have compared the tokens.
-   */
-  recall(token: string, last?: KnownKey): KnownKey | undefined
+  /** The key of a token that was right before, with an unchanged record; undefined if `authenticate` has to decide. */
+  recall(token: string): KnownKey | undefined
   /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). With `known` it is cheaper. */
   used(keyId: string, known?: KnownKey): void
+  /** Whether `recall` would still return it for the same token, and `used` has recorded it in this minute. */
+  isInUse(known: KnownKey): boolean
   /** Writes the recorded uses and stops; the caller closes the database and Redis. */
   close(): Promise<void>
 }
-
-/** A key whose token was right, as the cache has it. */
-export type KnownKey = CachedKey
 
 type AuthenticatorDeps = {
   db: Postgres
@@ -40,6 +35,9 @@ type AuthenticatorDeps = {
   now?: () => number
 }
 
+/** About 200 bytes each. */
+const maxVerified = 20_000
+
 /**
  * Finds the key that a token belongs to. Every process knows of a new or revoked key within 1 second (docs/api.md,
  * Tokens): a poll every 0.3 s reads what changed, and a record is used only if the last poll began less than 0.9 s ago.
@@ -47,7 +45,7 @@ type AuthenticatorDeps = {
 export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { now = Date.now, onOver = () => {} } = deps
   const source = createKeySource(deps)
-  const cache = createKeyCache(source)
+  const cache = createKeyCache(source, now)
   const published = keepPublished(deps)
   let hasPolled = false
   const stopFollowing = followKeys({
@@ -63,12 +61,18 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   })
   const usage = openUsage({ ...deps, now })
 
-  const verified = createVerified(cache)
+  /**
+   * Tokens that were right, each with what the cache had of its key. A token is right again as long as the cache has
+   * the record that its secret was compared with, so that a device that polls is not hashed again: parsing and hashing
+   * took 3 µs of each request. Wrong tokens are not kept.
+   */
+  const verified = new LRUCache<string, KnownKey>({ max: maxVerified })
 
   const judge = (stored: StoredKey | undefined, secret: string, token: string): ApiKey | undefined => {
     if (stored === undefined || !isHashOf(secret, stored.secretSha256)) return undefined
     if (!isOver(stored.key, now)) {
-      verified.keep(token, stored)
+      const known = cache.held(stored.key.keyId)
+      if (known?.stored === stored) verified.set(token, known)
       return stored.key
     }
     onOver(stored.key)
@@ -83,14 +87,15 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
       if (stored instanceof Promise) return stored.then(found => judge(found, parsed.secret, token))
       return judge(stored, parsed.secret, token)
     },
-    recall(token, last) {
-      const known = last !== undefined && cache.isUsable(last) ? last : verified.recall(token)
-      return known === undefined || isOver(known.stored.key, now) ? undefined : known
+    recall(token) {
+      const known = verified.get(token)
+      return known && cache.isUsable(known) && !isOver(known.stored.key, now) ? known : undefined
     },
     used(keyId, known) {
       // The cache has to see now and then that a recalled key is in use.
       if (usage.note(keyId, known)) cache.held(keyId)
     },
+    isInUse: cache.isInUse,
     async close() {
       await Promise.all([stopFollowing(), published.close(), usage.close()])
     },
@@ -105,33 +110,6 @@ function isHashOf(secret: string, stored: Buffer): boolean {
 
 const isOver = ({ revokedAt, expiresAt }: ApiKey, now: () => number): boolean =>
   revokedAt !== null || (expiresAt !== null && expiresAt <= now())
-
-/** About 200 bytes each. */
-const maxVerified = 20_000
-
-/**
- * Tokens that were right, each with what the cache had of its key. A token is right again as long as the cache has the
- * record that its secret was compared with, so that a device that polls is not hashed again: parsing and hashing took 3
- * µs of each request. Wrong tokens are not kept.
- */
-function createVerified(cache: {
-  held(keyId: string): CachedKey | undefined
-  isUsable(cached: CachedKey): boolean
-}) {
-  const verified = new LRUCache<string, CachedKey>({ max: maxVerified })
-  return {
-    /** What the cache has of the token's key; undefined if the token has to be checked. */
-    recall(token: string): CachedKey | undefined {
-      const cached = verified.get(token)
-      return cached !== undefined && cache.isUsable(cached) ? cached : undefined
-    },
-    /** Keeps a token that was compared with this record. */
-    keep(token: string, stored: StoredKey): void {
-      const cached = cache.held(stored.key.keyId)
-      if (cached?.stored === stored) verified.set(token, cached)
-    },
-  }
-}
 
 const minuteMs = 60_000
 const flushEveryMs = 10_000
@@ -164,14 +142,15 @@ function openUsage({ db, logger, now }: Deps) {
 
   return {
     /**
-     * Returns whether the key was not used in this minute before. `known` remembers the minute, so that a key that is
-     * used again within it is not looked up.
+     * Returns whether the key was not used in this minute before. `known` remembers the end of the minute, so that a
+     * key that is used again within it is not looked up.
      */
-    note(keyId: string, known?: { usedMinute?: number }): boolean {
+    note(keyId: string, known?: KnownKey): boolean {
       const nowMs = now()
       const minute = nowMs - (nowMs % minuteMs)
-      if (known?.usedMinute === minute) return false
-      if (known !== undefined) known.usedMinute = minute
+      if (known !== undefined && nowMs < known.recordedUntil) return false
+      if (known !== undefined)
+        known.recordedUntil = Math.min(minute + minuteMs, known.stored.key.expiresAt ?? Number.MAX_VALUE)
       if (written.get(keyId) === minute) return false
       unwritten.set(keyId, minute)
       return true

@@ -22,11 +22,11 @@ type Entry = {
   isFollowed: boolean
   /** Whether the cache still has it: any change of the key is another entry. */
   isHeld: boolean
-  /** The last minute in which its use was recorded; see `openUsage`. */
-  usedMinute?: number
+  /** Until when its use is recorded, not beyond its expiry; see `openUsage`. */
+  recordedUntil: number
 }
-/** What the cache has of a key that exists. */
-export type CachedKey = Entry & { stored: StoredKey }
+/** A key that exists, as the cache has it. */
+export type KnownKey = Entry & { stored: StoredKey }
 
 /**
  * The API keys as this process knows them.
@@ -38,7 +38,7 @@ export type CachedKey = Entry & { stored: StoredKey }
  * A look-up may return less than this process already knows: a poll may have reported a change after the look-up read
  * the row, and a copy in Redis may be from before a revocation. Then what is known stays.
  */
-export function createKeyCache(source: KeySource) {
+export function createKeyCache(source: KeySource, now: () => number = Date.now) {
   const known = new LRUCache<string, Entry>({
     max: maxKnown,
     dispose(entry) {
@@ -58,7 +58,8 @@ export function createKeyCache(source: KeySource) {
     // A copy in Redis may be from before the key was revoked.
     const isOlder = from === 'redis' && before?.stored !== undefined && before.stored.key.revokedAt !== null
     const stored = isOlder ? before.stored : keys.get(keyId)
-    const entry = (isOvertaken ? before : undefined) ?? { stored, askedMs, isFollowed, isHeld: true }
+    const found = { stored, askedMs, isFollowed, isHeld: true, recordedUntil: 0 }
+    const entry = (isOvertaken ? before : undefined) ?? found
     const [holds, other] = entry.stored === undefined ? [unknown, known] : [known, unknown]
     holds.set(keyId, entry)
     other.delete(keyId)
@@ -69,6 +70,7 @@ export function createKeyCache(source: KeySource) {
   const ageOf = ({ askedMs, isFollowed }: Entry) =>
     performance.now() - (isFollowed ? Math.max(askedMs, followedMs) : askedMs)
   const isFresh = (entry: Entry, ageMs: number) => ageMs <= (entry.isFollowed ? followedFreshMs : freshMs)
+  const isUsable = (entry: KnownKey): boolean => entry.isHeld && isFresh(entry, ageOf(entry))
 
   return {
     /** The record of a key, undefined for an id that no key has; a promise if the id has to be looked up. */
@@ -83,13 +85,16 @@ export function createKeyCache(source: KeySource) {
     },
 
     /** What the cache has of a key now, to be checked with `isUsable` before each use. */
-    held(keyId: string): CachedKey | undefined {
+    held(keyId: string): KnownKey | undefined {
       const entry = known.get(keyId)
-      return entry?.stored === undefined ? undefined : (entry as CachedKey)
+      return entry?.stored === undefined ? undefined : (entry as KnownKey)
     },
 
     /** Whether the cache still has it, fresh enough to be used without asking Postgres. It does not search by id. */
-    isUsable: (entry: CachedKey): boolean => entry.isHeld && isFresh(entry, ageOf(entry)),
+    isUsable,
+
+    /** Whether, besides, it has not expired and its use is recorded already. */
+    isInUse: (entry: KnownKey): boolean => isUsable(entry) && now() < entry.recordedUntil,
 
     /** Applies the result of a poll; see `followKeys`. */
     follow({ beganMs, isContinued, changed }: KeyChanges): void {
@@ -104,7 +109,7 @@ export function createKeyCache(source: KeySource) {
       )
       for (const stored of used) {
         const { keyId } = stored.key
-        known.set(keyId, { stored, askedMs: beganMs, isFollowed: true, isHeld: true })
+        known.set(keyId, { stored, askedMs: beganMs, isFollowed: true, isHeld: true, recordedUntil: 0 })
         unknown.delete(keyId)
         lookUps.overtake(keyId)
       }

@@ -42,7 +42,7 @@ type Poll = Kept & {
   asks: PollOf
   /** What the process remembers of the event; see `confirm`. */
   known?: Remembered | undefined
-  /** Who asked last: mostly it is the same device. */
+  /** Who asked last, and may: mostly it is the same device. */
   asker?: { token: string; known: KnownKey } | undefined
   /** The read that the polls of one batch share; a batch has one hash of the shard. */
   reading?: { hash: ShardHash; answer: Promise<Answer> }
@@ -73,7 +73,7 @@ export type Polling = {
 }
 
 export type PollingDeps = {
-  authenticator: Pick<Authenticator, 'recall' | 'used'>
+  authenticator: Pick<Authenticator, 'recall' | 'used' | 'isInUse'>
   limiter: Pick<RateLimiter, 'decision'>
   batches: Pick<RequestBatches, 'poll' | 'pollOf'>
   views: Pick<EventViews, 'confirm'>
@@ -92,16 +92,8 @@ export type PollingDeps = {
  * batch. Nothing else is decided here: whatever is not as before, and every problem, goes to fastify, with the decision
  * if it was taken, so the order of checks is that of answerRequest.ts.
  */
-export function createPolling({
-  authenticator,
-  limiter,
-  batches,
-  views,
-  cors,
-  unread,
-  onAnswered,
-  onSource,
-}: PollingDeps): Polling {
+export function createPolling(deps: PollingDeps): Polling {
+  const { authenticator, limiter, batches, views, cors, unread, onAnswered, onSource } = deps
   const polls = new LRUCache<string, Poll>({
     maxSize: keptText,
     sizeCalculation: ({ answer }, target) => answer.text.length + target.length + 500,
@@ -161,10 +153,8 @@ export function createPolling({
       const poll = polls.get(url)
       if (poll === undefined) return false
       const token = tokenOf(headers)
-      const known = token === undefined ? undefined : recallKey(authenticator, poll, token)
-      const apiKey = known?.stored.key
-      if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
-      authenticator.used(apiKey.keyId, known)
+      const apiKey = token === undefined ? undefined : keyOf(authenticator, poll, token)
+      if (apiKey === undefined) return false
       const beganAt = performance.now()
       batches.poll(poll.asks, ({ index, taken, hash, version }) => {
         const seen = hash === undefined ? null : version && { shard: poll.shard, hash, version }
@@ -179,16 +169,16 @@ export function createPolling({
   }
 }
 
-/** The key of a token that was right before, if it still is. */
-function recallKey(
-  { recall }: PollingDeps['authenticator'],
-  poll: Poll,
-  token: string,
-): KnownKey | undefined {
-  const isSame = poll.asker !== undefined && isEqual(poll.asker.token, token)
-  const known = recall(token, isSame ? poll.asker?.known : undefined)
-  if (known !== undefined && known !== poll.asker?.known) poll.asker = { token: ownText(token), known }
-  return known
+/** The key of a token that was right before, if it still is and may ask this; its use is then recorded. */
+function keyOf(authenticator: PollingDeps['authenticator'], poll: Poll, token: string): ApiKey | undefined {
+  const { asker } = poll
+  const isSame = asker !== undefined && isEqual(asker.token, token)
+  if (isSame && authenticator.isInUse(asker.known)) return asker.known.stored.key
+  const known = authenticator.recall(token)
+  if (known === undefined || !mayAsk(known.stored.key, poll)) return undefined
+  authenticator.used(known.stored.key.keyId, known)
+  if (known !== asker?.known) poll.asker = { token: ownText(token), known }
+  return known.stored.key
 }
 
 /** Reads the question of a poll, once for all who ask it at this version, and keeps the answer. */
