@@ -1,6 +1,6 @@
 export { beginningOf, longestLine, takeOver, takeOverFrom } from './http/inTurn.ts'
 export * from './http/server.ts'
-export type { Unread } from './http/unread.ts'
+export { leastReserved, type Unread } from './http/unread.ts'
 export * from './lifecycle/errors.ts'
 export * from './lifecycle/lifecycle.ts'
 export { type Meanwhile, type Outages, type PartName, watchParts } from './lifecycle/outages.ts'

@@ -15,7 +15,7 @@ const mostUnread = { server: 48 * mebi, owner: 16 * mebi }
 const stalledMs = 120_000
 const sweepEveryMs = 1_000
 /** Less than this fits into the buffer that each connection may have, and needs no reservation. */
-const small = 16 * 1_024
+export const leastReserved = 16 * 1_024
 /** What a stream keeps of an answer that is not read: two buffers of 64 KiB, and a page of what it reads. */
 const ofStream = 256 * 1_024
 
@@ -50,7 +50,7 @@ export class UnreadAnswers {
    * time are closed.
    */
   reserve(socket: Socket, bytes: number, owner?: string): boolean {
-    if (bytes < small) return true
+    if (bytes < leastReserved) return true
     const connection = this.connections.get(socket)
     if (connection === undefined) return true
     if (this.isOver(bytes, owner) || this.total + bytes > mostUnread.server) this.enforce(bytes)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiKey, Authenticator, KnownKey } from '@tally/access'
 import { type EndpointName, type EventId, endpoints, type OrganizationId, type Scope } from '@tally/contract'
-import type { Unread } from '@tally/platform'
+import { leastReserved, type Unread } from '@tally/platform'
 import type { ShardHash } from '@tally/publication'
 import type { Seen } from '@tally/views'
 import { LRUCache } from 'lru-cache'
@@ -115,7 +115,8 @@ export function createPolling(deps: PollingDeps): Polling {
     try {
       const sent = { requestId: randomUUID(), ifNoneMatch: headers['if-none-match'] }
       message = messageOf(answer, asOfMs, decision, sent)
-      if (!unread.reserve(exchange.socket, message.bytes, poll.organizationId)) message = undefined
+      const isLarge = message.bytes >= leastReserved
+      if (isLarge && !unread.reserve(exchange.socket, message.bytes, poll.organizationId)) message = undefined
     } catch {}
     // For fastify it fails in the same way, and it tells this client; the other polls of the batch are answered.
     if (message === undefined) return exchange.leave({ beganAt, decision, isUnread: false })

@@ -165,7 +165,8 @@ test('an answer whose event has not changed goes out again, with the new waterma
 })
 
 test('an organization that leaves too much unread gets its answer, or a problem, from fastify', async () => {
-  says.hasRoom = false
+  says = { ...says, hasRoom: false, revision: 8 }
+  says.read = async () => ({ ...later, text: `{"data":"${'x'.repeat(16 * 1_024)}"` })
   expect(await poll()).toMatchObject({ status: 200, body: { decision: { allowed: true }, isUnread: false } })
 })
 
