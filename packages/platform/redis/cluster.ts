@@ -24,11 +24,10 @@ export function openOneAddress(openOne: (onMoved: () => void) => Redis, openClus
   }
   const become = () => {
     if (current !== one) return
-    if (one.options.db) {
-      events.emit('error', new Error('Tally uses database 0 of a Redis Cluster'))
-      return
-    }
+    if (one.options.db)
+      return void events.emit('error', new Error('Tally uses database 0 of a Redis Cluster'))
     current = openCluster()
+    for (const name of Object.keys(client)) Reflect.deleteProperty(client, name)
     forward(current)
     one.disconnect()
   }
@@ -47,14 +46,19 @@ export function openOneAddress(openOne: (onMoved: () => void) => Redis, openClus
     isRefused = false
     return isUsed
   }
-  return new Proxy<Client>(one, {
+  const proxy = new Proxy<Client>(one, {
     get(_, name) {
       const from = name in events ? events : current
       const value = Reflect.get(from, name, from)
-      return typeof value === 'function' ? value.bind(from) : value
+      const member = typeof value === 'function' ? value.bind(from) : value
+      // Looked up once for each client: every request batch asks for `isCluster` and calls a script.
+      if (member !== value || name === 'isCluster') Object.assign(client, { [name]: member })
+      return member
     },
     getPrototypeOf: () => Reflect.getPrototypeOf(current),
   })
+  const client: Client = Object.create(proxy)
+  return client
 }
 
 type Reply = (error: Error | null, slots?: Slots) => void
