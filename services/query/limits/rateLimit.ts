@@ -112,7 +112,7 @@ export function createRateLimiter(
     if (taken === null) void repair(id)
     if (taken == null) return takeWithoutRedis(id)
     // A refusal writes nothing. While Redis refuses writes, its status is old and its count lacks what is taken here.
-    if (taken[0] === 0 && breaker.refusesWrites()) {
+    if (taken[0] === 0 && breaker.refusesWrites) {
       noteRefusal(id, taken)
       return takeWithoutRedis(id)
     }

@@ -22,7 +22,7 @@ export type AskDeps = {
   redis: QueryRedis
   keys: RedisKeys & AccessKeys
   topics: string[]
-  breaker: Pick<Breaker, 'noteWrite'>
+  breaker: Pick<Breaker, 'noteWrite' | 'refusesWrites'>
 }
 /** Sends the commands of one batch; the promise resolves when all are answered. */
 type AskBatch = (batch: Batch) => Promise<unknown>
@@ -121,10 +121,10 @@ function askSlots({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits)
 function settleTaken(
   waiter: Waiter<Taken | undefined>,
   taken: Taken | Error,
-  breaker: Pick<Breaker, 'noteWrite'>,
+  breaker: AskDeps['breaker'],
 ): void {
   if (taken instanceof Error) breaker.noteWrite(taken)
-  else if (taken !== null && taken[0] > 0) breaker.noteWrite()
+  else if (breaker.refusesWrites && taken !== null && taken[0] > 0) breaker.noteWrite()
   waiter.resolve(taken instanceof Error ? undefined : taken)
 }
 

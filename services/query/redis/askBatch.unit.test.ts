@@ -15,13 +15,14 @@ import {
 
 /** Asks a client of Redis for one batch. */
 function asking(redis: object) {
-  const failures: unknown[] = []
-  const breaker = { noteWrite: (error?: unknown) => void (error !== undefined && failures.push(error)) }
+  /** The error of each, undefined for one that Redis has accepted. */
+  const writes: unknown[] = []
+  const breaker = { noteWrite: (error?: unknown) => void writes.push(error), refusesWrites: true }
   const ask = createAskBatch(
     { redis: redis as QueryRedis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
     { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
   )
-  return { ask, failures }
+  return { ask, writes }
 }
 /** The same; the script replies with these lines. */
 const askWith = (...lines: string[]) => asking({ askBatch: async () => lines.join('\n') })
@@ -32,12 +33,13 @@ const event = (id: string) =>
   new BatchedEvent(id as EventId, shard, { key: `event ${id}`, field: `revision ${id}` })
 
 test('each organization gets its line; one that is an error or blank is what Redis did not take', async () => {
-  const { ask, failures } = askWith('1 60 59 60000', 'WRONGTYPE a value', '', '-')
+  const { ask, writes } = askWith('1 60 59 60000', 'WRONGTYPE a value', '', '-')
   const batch = newBatch(1)
   const takers = ['a', 'b', 'c', 'd', 'e'].map(id => joinTakers(batch, organization(id)).taken)
   await ask(batch)
   expect(await Promise.all(takers)).toEqual([[1, 60, 59, 60_000], undefined, undefined, null, undefined])
-  expect(failures).toEqual([
+  expect(writes).toEqual([
+    undefined,
     new Error('WRONGTYPE a value'),
     new Error('a line of the reply is missing'),
     new Error('a line of the reply is missing'),
@@ -61,7 +63,7 @@ test('each hash gets its line; one that is an error or blank fails alone', async
 })
 
 test('in a cluster, a client that throws because no node has the slot is one that did not take the request', async () => {
-  const { ask, failures } = asking({
+  const { ask, writes } = asking({
     takeRequests() {
       throw new Error('no node has the slot')
     },
@@ -70,5 +72,5 @@ test('in a cluster, a client that throws because no node has the slot is one tha
   const { taken } = joinTakers(batch, organization('a'))
   await ask(batch)
   expect(await taken).toBeUndefined()
-  expect(failures).toEqual([new Error('no node has the slot')])
+  expect(writes).toEqual([new Error('no node has the slot')])
 })

@@ -59,6 +59,8 @@ export type Batch = {
   polls: WaitingPoll[]
   /** How many requests have joined, to be taken from the windows of all organizations. */
   joined: number
+  /** Ends its wait for an earlier one and, once it has gone out to a cluster, that of the next one for it. */
+  hold: NodeJS.Timeout | undefined
 }
 
 /**
@@ -167,6 +169,7 @@ export const newBatch = (number: number, isCluster = false): Batch => ({
   reads: [],
   polls: [],
   joined: 0,
+  hold: undefined,
 })
 
 export function joinTakers(

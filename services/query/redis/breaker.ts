@@ -7,17 +7,17 @@ import { deadline, isRefusedWrite, type RedisClient } from '@tally/platform'
 export type Breaker = {
   /** The call's result; undefined if the breaker is open, or the call fails or is too slow, counted from `sinceMs`. */
   attempt<Result>(call: () => Promise<Result>, sinceMs?: number): Promise<Result | undefined>
-  /** Calls `late` once Redis has taken too long since `sinceMs`; returns what cancels it (false: too late). */
-  deadline(sinceMs: number, late: () => void): () => boolean
+  /** How long Redis may take at the moment. */
+  readonly timeoutMs: number
   /** While it is open, Redis is not asked: it was too slow, and has not answered a ping since. */
-  isOpen(): boolean
+  readonly isOpen: boolean
   /** Opens the breaker. */
   trip(): void
   /** Closes the breaker for a while, with a longer time-out: Postgres has failed, so only Redis can answer. */
   forceClosed(): void
-  /** Call it after each write, with the error if it failed. */
+  /** Call it after each write that failed, with the error, and after one that did not if `refusesWrites`. */
   noteWrite(error?: unknown): void
-  refusesWrites(): boolean
+  readonly refusesWrites: boolean
   /** Whether it has refused one in the last 30 s, and none was accepted since: without requests, nothing is known. */
   refusedLately(): boolean
 }
@@ -39,73 +39,69 @@ const cooldownMs = 1_000
 const latelyMs = 30_000
 
 export function createBreaker({ redis, onFailure, onWritable = () => {} }: BreakerDeps): Breaker {
-  let isOpen = false
-  let forcedUntilMs = 0
-  const currentTimeoutMs = () => (performance.now() < forcedUntilMs ? forcedTimeoutMs : timeoutMs)
-  let refusesWrites = false
   let refusedMs = 0
+  const forced = setTimeout(() => {
+    breaker.timeoutMs = timeoutMs
+  }, forcedMs).unref()
 
   // async: the client of a cluster throws at once if no node has the slot.
-  const ping = async () => redis.ping()
+  const begin = async <Result>(call: () => Promise<Result>) => call()
   const probeLater = () => setTimeout(probe, cooldownMs).unref()
   /** Pings Redis, one ping at a time, until it answers in time; requests do not wait for that. */
   const probe = () => {
     const cancel = deadline(performance.now(), timeoutMs, probeLater)
     const answered = () => {
-      if (cancel()) isOpen = false
+      if (cancel()) breaker.isOpen = false
     }
     // A ping that fails closes the breaker too: without a connection every command fails at once.
-    ping().then(answered, answered)
-  }
-  const trip = () => {
-    if (isOpen || performance.now() < forcedUntilMs) return
-    isOpen = true
-    onFailure(tooSlow())
-    probeLater()
+    begin(() => redis.ping()).then(answered, answered)
   }
 
-  return {
+  // Its state is what each request batch looks at, so these are fields and not calls.
+  const breaker: { -readonly [Name in keyof Breaker]: Breaker[Name] } = {
+    timeoutMs,
+    isOpen: false,
+    refusesWrites: false,
     attempt<Result>(call: () => Promise<Result>, sinceMs = performance.now()) {
-      if (isOpen) return Promise.resolve(undefined)
+      if (breaker.isOpen) return Promise.resolve(undefined)
       const { promise, resolve } = Promise.withResolvers<Result | undefined>()
-      const cancel = deadline(sinceMs, currentTimeoutMs(), () => {
+      const cancel = deadline(sinceMs, breaker.timeoutMs, () => {
         onFailure(tooSlow())
         resolve(undefined)
       })
-      const failed = (error: unknown) => {
-        if (!cancel()) return
-        onFailure(error)
+      const succeeded = (result: Result) => {
+        cancel()
+        resolve(result)
+      }
+      begin(call).then(succeeded, error => {
+        if (cancel()) onFailure(error)
         resolve(undefined)
-      }
-      try {
-        call().then(result => {
-          cancel()
-          resolve(result)
-        }, failed)
-      } catch (error) {
-        failed(error)
-      }
+      })
       return promise
     },
-    deadline: (sinceMs, late) => deadline(sinceMs, currentTimeoutMs(), late),
-    isOpen: () => isOpen,
-    trip,
+    trip() {
+      if (breaker.isOpen || breaker.timeoutMs === forcedTimeoutMs) return
+      breaker.isOpen = true
+      onFailure(tooSlow())
+      probeLater()
+    },
     forceClosed() {
-      forcedUntilMs = performance.now() + forcedMs
-      isOpen = false
+      breaker.timeoutMs = forcedTimeoutMs
+      breaker.isOpen = false
+      forced.refresh()
     },
     noteWrite(error) {
       if (error !== undefined) onFailure(error)
       const isRefused = error !== undefined && isRefusedWrite(error)
       if (isRefused) refusedMs = performance.now()
       // Other errors do not tell whether Redis accepts writes.
-      if (refusesWrites === isRefused || (error !== undefined && !isRefused)) return
-      refusesWrites = isRefused
+      if (breaker.refusesWrites === isRefused || (error !== undefined && !isRefused)) return
+      breaker.refusesWrites = isRefused
       onWritable(!isRefused, error)
     },
-    refusesWrites: () => refusesWrites,
-    refusedLately: () => refusesWrites && performance.now() - refusedMs < latelyMs,
+    refusedLately: () => breaker.refusesWrites && performance.now() - refusedMs < latelyMs,
   }
+  return breaker
 }
 
 export const tooSlow = () => new Error('Redis is too slow')

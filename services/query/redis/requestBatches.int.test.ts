@@ -25,6 +25,7 @@ const breaker = createBreaker({
     failures += 1
   },
 })
+const patient = { ...breaker, timeoutMs: 60_000 }
 const deciding = Promise.resolve({ allowed: true, limit: 60, remaining: 59, resetMs: 60_000 })
 const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
 const batches = createRequestBatches({ redis: counted, keys, topics, breaker }, limits)
@@ -106,20 +107,6 @@ test('a poll gets its place in the rate limit, its shardâ€™s hash and its eventâ
   ])
 })
 
-test('a poll learns that nothing is known if Redis is too slow or fails', async () => {
-  const slow: QueryRedis = Object.assign(Object.create(redis), { askBatch: () => new Promise(() => {}) })
-  const broken: QueryRedis = Object.assign(Object.create(redis), {
-    askBatch: () => Promise.reject(new Error('connection refused')),
-  })
-  for (const redis of [slow, broken]) {
-    const batches = createRequestBatches({ redis, keys, topics, breaker }, limits)
-    const told: unknown[] = []
-    const poll = batches.pollOf({ organizationId, eventId, shard: 9 })
-    batches.poll(poll, reply => told.push(reply))
-    await expect.poll(() => told).toEqual([{ index: 0 }])
-  }
-})
-
 test('an event that comes back through another shard is read with that one', async () => {
   await redis.hset(keys.shard(31), 'epoch', 31)
   await redis.hset(keys.shard(32), 'epoch', 32)
@@ -178,7 +165,6 @@ test('a hash that cannot be read, or an organization that cannot be judged, fail
 })
 
 test('a batch of many organizations, shards and events gets each its own reply', async () => {
-  const patient = { ...breaker, deadline: () => () => true }
   const batches = createRequestBatches({ redis, keys, topics, breaker: patient }, limits)
   const many = Array.from({ length: 60 }, (_, index) => ({
     organizationId: randomUUID() as OrganizationId,
@@ -211,7 +197,6 @@ test('a batch of many organizations, shards and events gets each its own reply',
 })
 
 test('what was taken is returned even if there are too many events for one read', async () => {
-  const patient = { ...breaker, deadline: () => () => true }
   const batches = createRequestBatches({ redis, keys, topics, breaker: patient }, limits)
   const { taken } = batches.takeRequest(organizationId)
   const read = Array.from({ length: 8_500 }, () => batches.event(randomUUID() as EventId, 41))
@@ -254,7 +239,6 @@ test('requests that arrive while two batches are asked share the next one, which
   const hanging = Promise.withResolvers<string[]>()
   const asked: string[] = []
   const slow = withSlowAnswers([hanging.promise, new Promise(() => {})], asked, redis)
-  const patient = { ...breaker, deadline: () => () => true }
   const batches = createRequestBatches({ redis: slow, keys, topics, breaker: patient }, limits)
   const first = batches.event(eventId, 0)
   await new Promise(setImmediate)
@@ -288,39 +272,23 @@ test('in a cluster a poll does not wait for the node of another', async () => {
     hmget: (key: string) => (key === hanging ? new Promise(() => {}) : Promise.resolve(['8', null])),
     takeRequests: () => Promise.resolve([1, 60, 59, 60_000]),
   } as unknown as QueryRedis
-  const never = { ...breaker, deadline: () => () => true }
-  const batches = createRequestBatches({ redis: slow, keys, topics, breaker: never }, limits)
+  const batches = createRequestBatches({ redis: slow, keys, topics, breaker: patient }, limits)
   const told: unknown[] = []
   batches.poll(batches.pollOf({ organizationId, eventId: other, shard: 1 }), () => told.push(other))
   batches.poll(batches.pollOf({ organizationId, eventId, shard: 0 }), () => told.push(eventId))
   await expect.poll(() => told).toEqual([eventId])
 })
 
-test('without Redis nothing is taken, and one failure is reported', async () => {
-  const broken: QueryRedis = Object.assign(Object.create(redis), {
-    takeRequests: () => Promise.reject(new Error('connection refused')),
-    askBatch: () => Promise.reject(new Error('connection refused')),
-  })
+test('without Redis nothing is taken or known, and one failure is reported', async () => {
+  const refuse = () => Promise.reject(new Error('connection refused'))
+  const methods = { takeRequests: refuse, hmget: refuse, askBatch: refuse }
+  const broken: QueryRedis = Object.assign(Object.create(redis), methods)
   const batches = createRequestBatches({ redis: broken, keys, topics, breaker }, limits)
   const before = failures
   const taking = [batches.takeRequest(organizationId), batches.takeRequest(organizationId)]
+  const poll = batches.pollOf({ organizationId, eventId, shard: 9 })
+  const polled = new Promise(resolve => batches.poll(poll, resolve))
   expect(await Promise.all(taking.map(({ taken }) => taken))).toEqual([undefined, undefined])
+  expect(await polled).toEqual({ index: 2 })
   expect(failures - before).toBe(1)
-})
-
-test('a batch that is too slow fails, and after two in a row Redis is not asked', async () => {
-  let asked = 0
-  const hang = () => {
-    asked += 1
-    return new Promise(() => {})
-  }
-  const slow: QueryRedis = Object.assign(Object.create(redis), { hmget: hang, askBatch: hang })
-  const breaker = createBreaker({ redis: slow, onFailure: () => {} })
-  const batches = createRequestBatches({ redis: slow, keys, topics, breaker }, limits)
-  for (const isOpen of [false, true]) {
-    await expect(batches.event(eventId, 0)).rejects.toThrow('too slow')
-    expect(breaker.isOpen()).toBe(isOpen)
-  }
-  await expect(batches.event(eventId, 0)).rejects.toThrow('not asked')
-  expect(asked).toBe(2)
 })

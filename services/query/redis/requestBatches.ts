@@ -1,7 +1,7 @@
 import type { Taken } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/figures'
-import type { RateLimits } from '@tally/platform'
+import { deadline, type RateLimits } from '@tally/platform'
 import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/publication'
 import { LRUCache } from 'lru-cache'
 import { type AskDeps, createAskBatch } from './askBatch.ts'
@@ -72,6 +72,9 @@ const holdMs = 5
 /** After this many slow batches in a row Redis is no longer asked: a single one may be a hiccup of this machine. */
 const mostLate = 2
 
+/** How long a batch may be unanswered before it gets a timer of its own; nearly all are answered within 1 ms. */
+const briefMs = 20
+
 /** Of how many organizations and events the keys are kept; what is evicted and asked for again is made again. */
 const keptKeys = 20_000
 
@@ -95,50 +98,46 @@ export function createRequestBatches(
   let collecting: Batch | undefined
   /** Batches that are neither answered nor too late. */
   const unanswered = new Set<Batch>()
-  let lateInARow = 0
-  let hold: NodeJS.Timeout | undefined
 
   const send = (): void => {
     if (collecting === undefined || unanswered.size >= mostUnanswered) return
     const mayGo = unanswered.size === 0 || collecting.joined >= largeBatch
     if (mayGo) sendNow(collecting)
-    else hold ??= setTimeout(sendHeld, holdMs)
-  }
-  const sendHeld = (): void => {
-    if (collecting !== undefined) sendNow(collecting, holdMs)
+    else collecting.hold ??= setTimeout(sendNow, holdMs, collecting, holdMs)
   }
 
   const sendNow = (batch: Batch, heldMs = 0) => {
-    clearTimeout(hold)
-    hold = undefined
+    clearTimeout(batch.hold)
     for (const read of batch.reads) read()
     collecting = undefined
     // Reads of requests that Redis has failed before say nothing about it.
     if (batch.takers.length + batch.shards.length === 0) return
-    if (breaker.isOpen()) return fail(batch, new Error('Redis is not asked: it was too slow'))
+    if (breaker.isOpen) return fail(batch, new Error('Redis is not asked: it was too slow'))
     unanswered.add(batch)
-    const sendNext = () => {
-      clearTimeout(timer)
-      if (unanswered.delete(batch)) setImmediate(send)
-    }
-    const timer = batch.isCluster ? setTimeout(sendNext, holdMs) : undefined
+    if (batch.isCluster) batch.hold = setTimeout(sendNext, holdMs, batch)
     // Counted from when it went out or was held: before that, it waited for other batches, or for this process.
-    const cancel = breaker.deadline(performance.now() - heldMs, () => {
-      if (++lateInARow >= mostLate) breaker.trip()
-      fail(batch, tooSlow())
-      if (breaker.isOpen()) {
-        failAll(unanswered)
-        send()
-      }
-      sendNext()
-    })
+    waits.begin(batch, performance.now() - heldMs)
     onBatch?.(batch.joined)
     void ask(batch).then(() => {
-      if (cancel()) lateInARow = 0
-      sendNext()
+      waits.end(batch)
+      sendNext(batch)
       notifyPolls(batch)
     })
   }
+  const sendNext = (batch: Batch) => {
+    clearTimeout(batch.hold)
+    if (unanswered.delete(batch)) setImmediate(send)
+  }
+  const waits = createWaits(breaker, batch => {
+    fail(batch, tooSlow())
+    if (breaker.isOpen) {
+      // What has hung for two batches answers none of the others either.
+      for (const other of unanswered) fail(other, tooSlow())
+      unanswered.clear()
+      send()
+    }
+    sendNext(batch)
+  })
 
   const current = (): Batch => {
     if (collecting === undefined) {
@@ -159,7 +158,7 @@ export function createRequestBatches(
       const batch = current()
       joinPoll(batch, poll, onPolled)
       // While the breaker is open `send` fails the batch at once, and `poll` has to return before `onPolled` is called.
-      if (batch.joined >= largeBatch && !breaker.isOpen()) send()
+      if (batch.joined >= largeBatch && !breaker.isOpen) send()
     },
     takeRequest(id) {
       const batch = current()
@@ -174,10 +173,32 @@ export function createRequestBatches(
   }
 }
 
-/** What has hung for two batches answers none of the others either. */
-function failAll(unanswered: Set<Batch>): void {
-  for (const batch of unanswered) fail(batch, tooSlow())
-  unanswered.clear()
+/** Ends the wait for a batch that Redis does not answer in time, and opens the breaker after some in a row. */
+function createWaits(breaker: Breaker, onLate: (batch: Batch) => void) {
+  /** When each batch is too late that is not answered yet; Infinity if it has a timer for that. */
+  const waiting = new Map<Batch, number>()
+  const state = { look: undefined as NodeJS.Timeout | undefined, lateInARow: 0 }
+  const giveUp = (batch: Batch) => {
+    if (!waiting.delete(batch)) return
+    if (++state.lateInARow >= mostLate) breaker.trip()
+    onLate(batch)
+  }
+  const look = () => {
+    state.look = undefined
+    for (const [batch, dueMs] of waiting) {
+      waiting.set(batch, Number.POSITIVE_INFINITY)
+      if (Number.isFinite(dueMs)) deadline(dueMs, 0, () => giveUp(batch))
+    }
+  }
+  return {
+    begin(batch: Batch, sinceMs: number): void {
+      waiting.set(batch, sinceMs + breaker.timeoutMs)
+      state.look ??= setTimeout(look, briefMs)
+    },
+    end(batch: Batch): void {
+      if (waiting.delete(batch)) state.lateInARow = 0
+    },
+  }
 }
 
 /** What batches ask Redis about, made once. */

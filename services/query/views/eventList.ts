@@ -56,7 +56,7 @@ export function createEventList(
 
   /** The events if the list of Redis is as new as it should be. */
   const current = (id: OrganizationId, hot: List | 'missing' | undefined): EventAnswer[] | undefined => {
-    if (typeof hot !== 'object' || hot.isStale || breaker.refusesWrites()) return
+    if (typeof hot !== 'object' || hot.isStale || breaker.refusesWrites) return
     if (hot.revision < (latest.peek(id) ?? 0)) return
     latest.set(id, hot.revision)
     return hot.events

@@ -58,7 +58,7 @@ function open() {
       forceClosed() {
         sources.relied += 1
       },
-      refusesWrites: () => sources.refusesWrites,
+      refusesWrites: sources.refusesWrites,
     },
     shared: createSharedReads(createGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
     watermarks: {
@@ -178,9 +178,9 @@ test.each([
   ['refuses writes', 'refusesWrites'],
   ['is no longer updated', 'isStale'],
 ] as const)('while Redis %s Postgres answers, and Redis only if Postgres is down', async (_, fault) => {
+  sources[fault] = true
   const { ask } = open()
   redisHas(read(10, 1_000))
-  sources[fault] = true
   postgresHas(read(11, 5_000))
   expect(await ask()).toEqual(['revision 11', 5_000])
   postgresIsDown()

@@ -104,7 +104,7 @@ export function createMemory({
   const isUnknown = (event: EventRef) =>
     unknown.size > 0 && performance.now() < (unknown.get(keyOf(event)) ?? 0)
   const isUpdated = ({ asOfMs, head: { event } }: KnownRead) =>
-    !breaker.refusesWrites() &&
+    !breaker.refusesWrites &&
     asOfMs !== null &&
     !event.isScattered &&
     !watermarks.isStale(event.shard, asOfMs)

@@ -24,7 +24,7 @@ const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 
 const openMemory = (nowMs = 10_000) =>
   createMemory({
-    breaker: { refusesWrites: () => false },
+    breaker: { refusesWrites: false },
     watermarks: { isStale: (_, asOfMs) => asOfMs === 3e4, isFuture: asOfMs => asOfMs > nowMs },
   })
 
