@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import ts from '../packages/client/node_modules/typescript/lib/typescript.js'
 
 /**
  * How large the repository may be. A limit is what was reached last: lower it with what you leave out, and say why if
@@ -73,4 +74,32 @@ test('no six lines of the product stand in two places', () => {
   }
   expect(places.size).toBeGreaterThan(10_000)
   expect(again).toEqual([])
+})
+
+test('no file has more than three variables that functions inside of their own assign', () => {
+  const { FirstAssignment, LastAssignment, PlusPlusToken, MinusMinusToken } = ts.SyntaxKind
+  const captured = new Set<string>()
+  for (const file of files.filter(file => isProduct(file) && /\.(ts|m?js)$/.test(file))) {
+    const [declared, assigned] = [new Map<ts.Node | undefined, Set<string>>(), [] as ts.Node[]]
+    const visit = (node: ts.Node): void => {
+      if (ts.isVariableDeclaration(node)) {
+        const scope = ts.findAncestor(node, at => ts.isBlock(at) || ts.isSourceFile(at))
+        declared.set(scope, (declared.get(scope) ?? new Set()).add(node.name.getText()))
+      } else if (ts.isBinaryExpression(node)) {
+        const { kind } = node.operatorToken
+        if (kind >= FirstAssignment && kind <= LastAssignment) assigned.push(node.left)
+      } else if (ts.isPrefixUnaryExpression(node) || ts.isPostfixUnaryExpression(node))
+        if ([PlusPlusToken, MinusMinusToken].includes(node.operator)) assigned.push(node.operand)
+      ts.forEachChild(node, visit)
+    }
+    visit(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest, true))
+    for (const node of assigned) {
+      const scope = ts.findAncestor(node, at => declared.get(at)?.has(node.getText()) === true)
+      const [inner, outer] = [node, scope].map(at => ts.findAncestor(at, ts.isFunctionLike))
+      if (scope !== undefined && inner !== outer) captured.add(`${file}: ${node.getText()} of ${scope.pos}`)
+    }
+  }
+  const byFile = Object.groupBy(captured, one => one.replace(/:.*/, ''))
+  expect(Object.values(byFile).filter(names => (names?.length ?? 0) > 3)).toEqual([])
+  expect(captured.size).toBeGreaterThan(100)
 })

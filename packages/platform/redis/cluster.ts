@@ -75,12 +75,11 @@ type Asked = { duplicate: (options: object) => Redis }
  * others do not tell theirs (`cluster-preferred-endpoint-type unknown-endpoint`).
  */
 export function openClusterClient(nodes: string[], options: ClusterOptions): Cluster {
-  let lastError: Error | undefined
-  let lastHost: string | undefined
+  const last: { error?: Error; host?: string | undefined } = {}
   const cluster = new Cluster(nodes, {
     ...options,
     // Of MOVED, which names only a port then.
-    natMap: key => (key.startsWith(':') ? { host: lastHost ?? '', port: Number(key.slice(1)) } : null),
+    natMap: key => (key.startsWith(':') ? { host: last.host ?? '', port: Number(key.slice(1)) } : null),
   } as ConstructorParameters<typeof Cluster>[1])
 
   const asking = (node: Redis): Asked => ({
@@ -88,12 +87,12 @@ export function openClusterClient(nodes: string[], options: ClusterOptions): Clu
       const connection = node.duplicate(given)
       const { host } = node.options
       connection.on('error', error => {
-        lastError = error
+        last.error = error
       })
       const ask = connection.cluster.bind(connection) as unknown as Asking['cluster']
       const withHosts = (slots: Slots): Slots => {
         for (const [, , ...ofRange] of slots) for (const one of ofRange) one[0] ||= host ?? null
-        lastHost = host
+        last.host = host
         return slots
       }
       ;(connection as unknown as Asking).cluster = (what, done) =>
@@ -106,7 +105,7 @@ export function openClusterClient(nodes: string[], options: ClusterOptions): Clu
   // biome-ignore lint/complexity/useLiteralKeys: as above
   cluster['getInfoFromNode'] = (node: Redis, done: Reply) => getInfo(node && asking(node), done)
   cluster.on('error', (error: { lastNodeError?: Error | undefined }) => {
-    if (error.lastNodeError?.message === 'Connection is closed.') error.lastNodeError = lastError
+    if (error.lastNodeError?.message === 'Connection is closed.') error.lastNodeError = last.error
   })
   return cluster
 }

@@ -43,18 +43,17 @@ export function watchWatermarks({
   onSilent: () => void
   onFailure: (error: unknown) => void
 }): Watermarks {
-  let known = { nowMs: Number.POSITIVE_INFINITY, byShard: new Map<number, number>(), askedMs: 0 }
+  const nothing = { nowMs: Number.POSITIVE_INFINITY, byShard: new Map<number, number>() }
+  let known = { ...nothing, askedMs: 0, answeredMs: performance.now() }
   let isRunning = false
-  let answeredMs = performance.now()
-  const isSilent = (ms: number) => performance.now() - answeredMs >= ms
+  const isSilent = (ms: number) => performance.now() - known.answeredMs >= ms
   const poll = async () => {
     if (isSilent(quietMs)) onSilent()
     if (isRunning) return
     isRunning = true
     const askedMs = performance.now()
     try {
-      known = { ...(await readAsOfByShard(db, topics)), askedMs }
-      answeredMs = performance.now()
+      known = { ...(await readAsOfByShard(db, topics)), askedMs, answeredMs: performance.now() }
     } catch (error) {
       onFailure(error)
     } finally {
