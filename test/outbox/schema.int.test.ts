@@ -141,7 +141,7 @@ function said(written: Written): unknown {
   const decoded = judge(written)
   if (decoded.outcome === 'rejected') return decoded
   const { items, ...rest } = decoded.value as Fields
-  const lines = (items as Fields[] | undefined)?.map(line => ({ ...line, note: null }))
+  const ofOrder = (items as Fields[] | undefined)?.map(line => ({ ...line, note: null }))
   const sent = Object.entries(rest).filter(([field]) => ![...fieldsNotInShop, 'version'].includes(field))
-  return { ...Object.fromEntries(sent), lines }
+  return { ...Object.fromEntries(sent), items: ofOrder }
 }
