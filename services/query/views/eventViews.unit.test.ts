@@ -58,7 +58,9 @@ function open() {
       forceClosed() {
         sources.relied += 1
       },
-      refusesWrites: sources.refusesWrites,
+      get refusesWrites() {
+        return sources.refusesWrites
+      },
     },
     shared: createSharedReads(createGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
     watermarks: {
