@@ -23,7 +23,7 @@ type Entry = {
   /** Whether the cache still has it: any change of the key is another entry. */
   isHeld: boolean
   /** Until when its use is recorded, not beyond its expiry; see `openUsage`. */
-  recordedUntil: number
+  recordedUntilMs: number
 }
 /** A key that exists, as the cache has it. */
 export type KnownKey = Entry & { stored: StoredKey }
@@ -58,7 +58,7 @@ export function createKeyCache(source: KeySource, now: () => number = Date.now) 
     // A copy in Redis may be from before the key was revoked.
     const isOlder = from === 'redis' && before?.stored !== undefined && before.stored.key.revokedAt !== null
     const stored = isOlder ? before.stored : keys.get(keyId)
-    const found = { stored, askedMs, isFollowed, isHeld: true, recordedUntil: 0 }
+    const found = { stored, askedMs, isFollowed, isHeld: true, recordedUntilMs: 0 }
     const entry = (isOvertaken ? before : undefined) ?? found
     const [holds, other] = entry.stored === undefined ? [unknown, known] : [known, unknown]
     holds.set(keyId, entry)
@@ -94,7 +94,7 @@ export function createKeyCache(source: KeySource, now: () => number = Date.now) 
     isUsable,
 
     /** Whether, besides, it has not expired and its use is recorded already. */
-    isInUse: (entry: KnownKey): boolean => isUsable(entry) && now() < entry.recordedUntil,
+    isInUse: (entry: KnownKey): boolean => isUsable(entry) && now() < entry.recordedUntilMs,
 
     /** Applies the result of a poll; see `followKeys`. */
     follow({ beganMs, isContinued, changed }: KeyChanges): void {
@@ -109,7 +109,7 @@ export function createKeyCache(source: KeySource, now: () => number = Date.now) 
       )
       for (const stored of used) {
         const { keyId } = stored.key
-        known.set(keyId, { stored, askedMs: beganMs, isFollowed: true, isHeld: true, recordedUntil: 0 })
+        known.set(keyId, { stored, askedMs: beganMs, isFollowed: true, isHeld: true, recordedUntilMs: 0 })
         unknown.delete(keyId)
         lookUps.overtake(keyId)
       }
