@@ -18,8 +18,7 @@ const doesNothing: Migration = { up: async () => undefined }
 export const migrations: Record<string, Migration> = Object.fromEntries(
   await Promise.all(
     readdirSync(join(import.meta.dirname, 'migrations'))
-      .filter(file => !file.endsWith('.test.ts'))
-      .map(file => file.replace('.ts', ''))
+      .flatMap(file => /^(\d{4}-[\w-]+)\.ts$/.exec(file)?.[1] ?? [])
       .sort()
       .map(async name => [
         name === '0016-baseline' ? baselineName : name,
