@@ -27,7 +27,7 @@ export function openOneAddress(openOne: (onMoved: () => void) => Redis, openClus
     if (one.options.db)
       return void events.emit('error', new Error('Tally uses database 0 of a Redis Cluster'))
     current = openCluster()
-    for (const name of Object.keys(client)) Reflect.deleteProperty(client, name)
+    for (const name of Reflect.ownKeys(client)) Reflect.deleteProperty(client, name)
     forward(current)
     one.disconnect()
   }
