@@ -76,7 +76,7 @@ test('no six lines of the product stand in two places', () => {
   expect(again).toEqual([])
 })
 
-test('no file has more than three variables that functions inside of their own assign', () => {
+test('no file has more than three variables that inner functions assign', () => {
   const { FirstAssignment, LastAssignment, PlusPlusToken, MinusMinusToken } = ts.SyntaxKind
   const captured = new Set<string>()
   for (const file of files.filter(file => isProduct(file) && /\.(ts|m?js)$/.test(file))) {

@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * One event with its open day
-         * @description Needs the scope `events:read`. `currentDay` is the open day; `isOpen` is true exactly if it is not null.
+         * @description Needs the scope `events:read`. `currentDay` is the open day; `isOpen` is true exactly when there is one.
          */
         get: operations["getEvent"];
         put?: never;

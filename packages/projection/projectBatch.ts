@@ -40,7 +40,7 @@ type TransactionDeps = {
   onTimeout?: (batch: RecordBatch, error: unknown) => void
   /** What this process knows of the room of events; without it, each batch counts again. */
   room?: EventRoom
-  /** Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/logs.ts). */
+  /** Throws unless a batch comes from the log that the stored offset belongs to (services/projector/logs/state.ts). */
   verify?(batch: RecordBatch): void
   /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */
   hasMisplaced?: (batch: RecordBatch, keys: Iterable<string>) => boolean
@@ -131,7 +131,7 @@ export async function projectJudged(
   for (const [index, batch] of batches.entries()) {
     const { next, effects } = projected[index] as Projected
     // Without effects, a commit whose answer was lost may have rejected some.
-    if (effects?.rejected.length !== 0) deadLetters.committed(batch, next)
+    if (effects === undefined || effects.rejected.length > 0) deadLetters.committed(batch, next)
   }
   return projected
 }

@@ -65,7 +65,7 @@ test.concurrent('numbers may be written in any form that JSON has, up to their b
   }
 })
 
-test.concurrent('every good value of a field of orders and refunds is answered as it came', async () => {
+test.concurrent('every good value of a field of orders and refunds is counted, and orders answer it as it came', async () => {
   const festival = newFestival()
   const { order, refund } = festival
   const records = Object.entries(rules).flatMap(([rule, { type, fields, good }]) =>

@@ -10,7 +10,7 @@ type Declared<Params extends z.ZodObject, Query extends z.ZodObject, Answer exte
   scope: Scope
   /** What it answers, in the OpenAPI document and in docs/api.md, Endpoints. */
   summary: string
-  /** What the schema of the answer cannot say, such as its order; there too, and in docs/api.md, Answers. */
+  /** What its schema cannot say, such as its order: in the OpenAPI document and in docs/api.md, Answers. */
   rules?: string
   params: Params
   query: Query

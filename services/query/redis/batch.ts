@@ -59,7 +59,7 @@ export type Batch = {
   polls: WaitingPoll[]
   /** How many requests have joined, to be taken from the windows of all organizations. */
   joined: number
-  /** Ends its wait for an earlier one and, once it has gone out to a cluster, that of the next one for it. */
+  /** Ends its own wait for an earlier batch; once it has gone out to a cluster, the next batch's wait for it. */
   hold: NodeJS.Timeout | undefined
 }
 

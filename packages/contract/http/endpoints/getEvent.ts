@@ -21,7 +21,7 @@ export const getEvent = endpoint({
   url: '/api/v1/events/:eventId',
   scope: 'events:read',
   summary: 'One event with its open day',
-  rules: '`currentDay` is the open day; `isOpen` is true exactly if it is not null.',
+  rules: '`currentDay` is the open day; `isOpen` is true exactly when there is one.',
   params: eventPath,
   query: noParameters,
   answer: envelope('EventEnvelope', eventAnswer, eventMeta),
