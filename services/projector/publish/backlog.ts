@@ -32,7 +32,7 @@ type Entry = {
 
 /** What must be published again although it is not new: everything if Redis lost its data, or single old documents. */
 export class Backlog {
-  readonly entries: Entry[] = []
+  readonly #entries: Entry[] = []
 
   /**
    * Adds what is not waiting yet. Marks of one shard cover the same events, so what has a mark is merged into an entry
@@ -49,7 +49,7 @@ export class Backlog {
     }
     const ofShard = ({ marks, hasBegun }: Entry) =>
       !hasBegun && marks.some(({ partition }) => partition === mark.partition)
-    const entry = this.entries.find(ofShard) ?? this.#append()
+    const entry = this.#entries.find(ofShard) ?? this.#append()
     entry.events = [...new Set([...entry.events, ...events])]
     entry.organizations = [...new Set([...entry.organizations, ...organizations])]
     entry.marks.push(mark)
@@ -64,7 +64,7 @@ export class Backlog {
   extend(marks: Iterable<Mark>, published: Published['events']): void {
     for (const mark of marks) {
       const ofShard = published.filter(({ shard }) => shard === mark.partition)
-      for (const entry of this.entries) {
+      for (const entry of this.#entries) {
         const at = entry.marks.findIndex(one => partitionKey(one) === partitionKey(mark))
         const known = entry.marks[at]
         if (known === undefined || mark.since > known.revision) continue
@@ -79,7 +79,7 @@ export class Backlog {
    * its marks, and the events of the pieces before, because the hash that lists these may have gone back.
    */
   next() {
-    const [entry] = this.entries
+    const [entry] = this.#entries
     if (entry === undefined) return undefined
     entry.hasBegun = true
     const { events, organizations, marks, covered } = entry
@@ -97,25 +97,25 @@ export class Backlog {
         organizations.splice(0, pieceSize)
         events.splice(0, pieceSize)
         cover(entry, published)
-        if (isLast) this.entries.shift()
+        if (isLast) this.#entries.shift()
       },
     }
   }
 
   /** Whether anything of the partition is left. */
   holds(of: TopicPartition): boolean {
-    return this.entries.some(({ marks }) => marks.some(mark => partitionKey(mark) === partitionKey(of)))
+    return this.#entries.some(({ marks }) => marks.some(mark => partitionKey(mark) === partitionKey(of)))
   }
 
   #append(): Entry {
     const entry = { events: [], organizations: [], marks: [], covered: new Map(), hasBegun: false }
-    this.entries.push(entry)
+    this.#entries.push(entry)
     return entry
   }
 
   /** Ids that are in no entry, or only in a piece that is being published. */
   #notWaiting<Id>(ids: Id[], of: (entry: Entry) => Id[]): Id[] {
-    const waiting = new Set(this.entries.flatMap(entry => of(entry).slice(entry.hasBegun ? pieceSize : 0)))
+    const waiting = new Set(this.#entries.flatMap(entry => of(entry).slice(entry.hasBegun ? pieceSize : 0)))
     return ids.filter(id => !waiting.has(id))
   }
 }

@@ -127,7 +127,7 @@ function createRuns(
         return both
       }
       const published = await publish(taken, takeMore, carried)
-      if (backlog.entries.length > 0) backlog.extend(taken.marks.values(), [...carried, ...published])
+      backlog.extend(taken.marks.values(), [...carried, ...published])
       carried = published.filter(({ eventId }) => moved.has(eventId))
       metrics?.publishSeconds.observe((performance.now() - began) / 1000)
     } catch (error) {
