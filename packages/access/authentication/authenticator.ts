@@ -148,9 +148,10 @@ function openUsage({ db, logger, now }: Deps) {
     note(keyId: string, known?: KnownKey): boolean {
       const nowMs = now()
       const minute = nowMs - (nowMs % minuteMs)
-      if (known !== undefined && nowMs < known.recordedUntilMs) return false
-      if (known !== undefined)
+      if (known !== undefined) {
+        if (nowMs < known.recordedUntilMs) return false
         known.recordedUntilMs = Math.min(minute + minuteMs, known.stored.key.expiresAt ?? Number.MAX_VALUE)
+      }
       if (written.get(keyId) === minute) return false
       unwritten.set(keyId, minute)
       return true

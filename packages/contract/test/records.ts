@@ -4,9 +4,6 @@ import { orderExample } from '../records/order.ts'
 import { organizationExample } from '../records/organization.ts'
 import { refundExample } from '../records/refund.ts'
 
-const festival = '7c1e0000-0000-4000-8000-000000000001'
-const proLoco = '0b5a0000-0000-4000-8000-000000000001'
-
 type Fields = Record<string, unknown>
 
 /** A valid record of each type. */
@@ -26,7 +23,7 @@ export function decodeWith<Type extends RecordType>(type: Type, fields: Fields =
 
 /** Decodes a text under a key; by default the key of the valid record. */
 export function decodeText<Type extends RecordType>(type: Type, text: string | Buffer, key?: string) {
-  const own = type === 'organizations' ? proLoco : festival
+  const own = type === 'organizations' ? organizationExample.organizationId : eventExample.eventId
   return decodeRecord(type, Buffer.from(key ?? own, 'latin1'), Buffer.from(text))
 }
 
